@@ -1,0 +1,4 @@
+"""Draws graphs, tapes and arrays as SVG and as text. Pure functions of plain data.
+
+Imports neither torch nor ipywidgets.
+"""
