@@ -1,7 +1,8 @@
 """Remembers which exercises are done: one small JSON file on the learner's machine.
 
 The file is `.progress.json` beside the course. The environment variable AUTOGRAD_PROGRESS names
-another one, or "off" for none. Without a file, and while nbgrader runs a notebook, it lasts as long as the kernel.
+another one, or "off" for none. Without a file, and while nbgrader runs a notebook, progress lasts
+as long as the kernel.
 """
 
 from __future__ import annotations
