@@ -1,0 +1,72 @@
+"""How every widget of the course looks: one light card, readable on light and dark themes.
+
+ipywidgets offers no background, and a theme's own text colours would vanish on our pictures. So
+the card paints itself and sets JupyterLab's colour variables anew for what is inside it.
+"""
+
+from __future__ import annotations
+
+CARD = "autograd-course"
+
+INK, MUTED, PAPER, LINE = "#1b1f24", "#57606a", "#fcfcfa", "#8c959f"
+
+# The parts of the look that a still copy needs too: there, style sheets are taken away.
+STILL_CARD = f"background:{PAPER};color:{INK};border:1px solid {LINE};padding:10px 14px"
+
+_RULES = f"""
+.{CARD} {{
+  background: {PAPER}; color: {INK}; border: 1px solid {LINE}; border-radius: 6px;
+  padding: 10px 14px; margin: 2px 0; color-scheme: light;
+  --jp-content-font-color0: {INK}; --jp-content-font-color1: {INK};
+  --jp-ui-font-color0: {INK}; --jp-ui-font-color1: {INK}; --jp-ui-font-color2: {MUTED};
+  --jp-widgets-color: {INK}; --jp-widgets-label-color: {INK};
+  --jp-widgets-readout-color: {INK}; --jp-widgets-font-size: 14px;
+  --jp-layout-color0: {PAPER}; --jp-layout-color1: #fff; --jp-layout-color2: #eef0f2;
+  --jp-layout-color3: #d8dce0; --jp-border-color0: {LINE}; --jp-border-color1: {LINE};
+  --jp-border-color2: #c4cad0; --jp-rendermime-table-row-background: #f3f4f2;
+  --jp-rendermime-table-row-hover-background: #e9edf0;
+}}
+.{CARD} .widget-html, .{CARD} .widget-html-content {{
+  height: auto; line-height: 1.45; font-size: 14px; color: {INK};
+}}
+.{CARD} .widget-html-content > * {{ max-width: 100%; }}
+.{CARD} .widget-html-content p {{ margin: 0 0 4px; }}
+.{CARD} .course-picture {{ overflow-x: auto; }}
+.{CARD} .course-picture svg {{ display: block; max-width: none; }}
+.{CARD} code, .{CARD} pre {{
+  background: #eef0f2; color: {INK}; font-size: 13px; padding: 1px 4px; border-radius: 3px;
+}}
+.{CARD} pre {{ padding: 6px 8px; margin: 4px 0; white-space: pre-wrap; }}
+.{CARD} table {{ margin: 4px 0; border-collapse: collapse; font-size: 13px; }}
+.{CARD} table td, .{CARD} table th {{
+  text-align: left; vertical-align: top; padding: 3px 10px; color: {INK};
+  border-bottom: 1px solid #d8dce0; white-space: normal;
+}}
+.{CARD} table caption {{ text-align: left; color: {MUTED}; }}
+.{CARD} .widget-button {{
+  background: #fff; color: {INK}; border: 1px solid {MUTED}; border-radius: 4px; font-size: 14px;
+  width: auto; height: auto; min-height: 32px; line-height: 1.4; padding: 4px 12px;
+  white-space: pre-wrap; overflow-wrap: anywhere; text-align: left; overflow: visible;
+}}
+.{CARD} .widget-button:hover {{ background: #e9edf0; }}
+.{CARD} .course-values .widget-button {{ font-family: var(--jp-code-font-family, monospace); }}
+.{CARD} .widget-checkbox {{ width: auto; }}
+.{CARD} .widget-slider, .{CARD} .widget-checkbox {{ min-height: 32px; align-items: center; }}
+.{CARD} .widget-slider .noUi-connect {{ background: {MUTED}; }}
+.{CARD} .widget-slider .noUi-handle {{ border: 2px solid {INK}; background: #fff; }}
+.{CARD} :focus-visible, .{CARD} .noUi-handle:focus {{
+  outline: 3px solid {INK}; outline-offset: 2px;
+}}
+"""
+
+# ipywidgets leaves the handle of its slider without a name, so a screen reader would say "slider"
+# and a number. This lends it the words of the visible label, also when the handle comes later.
+_NAME_SLIDERS = (
+    f"const card = this.closest('.{CARD}');"
+    "const name = () => card.querySelectorAll('[role=slider]:not([aria-label])').forEach(handle =>"
+    " handle.setAttribute('aria-label',"
+    " handle.closest('.widget-slider').querySelector('label').textContent));"
+    "name(); new MutationObserver(name).observe(card, {childList: true, subtree: true});"
+)
+
+STYLE = f'<style onload="{_NAME_SLIDERS}">{_RULES}</style>'
