@@ -38,6 +38,12 @@ MISTAKES: dict[str, str] = {
     ),
     "mean_for_sum": "{what} is smaller by the number of elements: did you take the mean of a sum?",
     "sum_for_mean": "{what} is larger by the number of elements: did you take the sum of a mean?",
+    "value_for_gradient": (
+        "{what} is the value of the function, not its gradient. Where does backward leave that?"
+    ),
+    "inner_value": (
+        "{what} is the value before the last step. How does the result change when the input does?"
+    ),
     "overwritten": (
         "{what} holds the last contribution only. A tensor that is used twice gets two gradients: "
         "what should happen to the first?"

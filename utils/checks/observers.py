@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 
 
 def facts(obj: Any) -> dict[str, Any]:
@@ -108,8 +109,36 @@ def shares_storage(a: Any, b: Any) -> bool:
     return a.untyped_storage().data_ptr() == b.untyped_storage().data_ptr()
 
 
+class _NodesRun(TorchDispatchMode):
+    """Notes which autograd nodes are at work while operations run."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: list[str] = []
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        node = torch._C._current_autograd_node()
+        if node is not None:
+            self.names.append(type(node).__name__)
+        return func(*args, **(kwargs or {}))
+
+
+def call_watching_backward(answer: Callable[..., Any], case: dict[str, Any]) -> dict[str, Any]:
+    """As `call`, and tells whether torch's engine was at work inside the answer.
+
+    Returns:
+        what `call` returns, and "nodes_run": torch's names of the autograd nodes that ran, in
+        order (a node that runs several operations is named several times). Empty when no
+        backward, `autograd.grad` or `torch.func.grad` ran: the answer computed by hand.
+    """
+    with _NodesRun() as mode:
+        seen = call(answer, case)
+    return {**seen, "nodes_run": mode.names}
+
+
 OBSERVERS: dict[str, Callable[[Any, dict[str, Any]], dict[str, Any]]] = {
     "value": value,
     "call": call,
     "call_then_backward": call_then_backward,
+    "call_watching_backward": call_watching_backward,
 }
