@@ -1,6 +1,6 @@
 """What 00 says about the machine."""
 
-from utils.environment import environment, installed, line, pinned
+from utils.versions import environment, installed, line, pinned
 
 
 def test_says_what_is_installed(capsys) -> None:
