@@ -1,0 +1,59 @@
+"""What a notebook of the course imports.
+
+Each name is loaded when it is first used, so ``import utils`` costs next to nothing over
+``import torch``, and the parts that need no torch can be imported without it.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from utils.checks.notebook import check, hint, progress, solution
+    from utils.environment import environment
+    from utils.graph import record, walk
+    from utils.versions import environment
+    from utils.widgets import leaf_lab, predict, show_graph, step_backward
+
+__all__ = [
+    "check",
+    "environment",
+    "hint",
+    "leaf_lab",
+    "predict",
+    "progress",
+    "record",
+    "show_graph",
+    "solution",
+    "step_backward",
+    "walk",
+]
+
+_HOMES = {
+    "check": "utils.checks.notebook",
+    "environment": "utils.environment",
+    "environment": "utils.versions",
+    "hint": "utils.checks.notebook",
+    "leaf_lab": "utils.widgets",
+    "predict": "utils.widgets",
+    "progress": "utils.checks.notebook",
+    "record": "utils.graph",
+    "show_graph": "utils.widgets",
+    "solution": "utils.checks.notebook",
+    "step_backward": "utils.widgets",
+    "walk": "utils.graph",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Load ``name`` from where it lives, on first use."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'utils' has no attribute {name!r}; it has {__all__}")
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])
