@@ -52,7 +52,8 @@ def compare(
     says = says or {}
 
     def mistake(slug: str, **words: object) -> Verdict:
-        return not_yet(slug, says.get(slug, MISTAKES[slug]).format(what=what, **words))
+        said = says[slug] if slug in says else MISTAKES[slug]
+        return not_yet(slug, said.format(what=what, **words))
 
     if isinstance(seen, dict):
         if seen.get("kind") == "plain" and seen["value"] is None:
@@ -62,7 +63,7 @@ def compare(
         elif seen.get("kind") == "tensor":
             seen = seen["value"]
         else:
-            kind = seen.get("type") or seen.get("kind")
+            kind = "str" if seen.get("kind") == "plain" else seen.get("type") or seen.get("kind")
             return mistake("not_a_tensor", kind=kind)
     if seen is None:
         return mistake("none")

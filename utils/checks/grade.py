@@ -5,15 +5,17 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import dis
+import inspect
 import io
 import random
-import traceback
+import types
 import warnings
 from collections.abc import Iterator
 from typing import Any
 
 import torch
 
+from utils.checks.crashes import explain, is_stub_line
 from utils.checks.exercise import Exercise
 from utils.checks.mistakes import MISTAKES
 from utils.checks.observers import OBSERVERS
@@ -30,31 +32,40 @@ def grade(exercise: Exercise, answer: Any, seed: int | None = None) -> Verdict:
 
     Returns:
         a Verdict with points. An exception of the answer is a verdict too ("crashed").
-        Printing and warning cost nothing: they are let through to standard output.
+        Printing and warning cost nothing: they are let through to standard output. A grad mode
+        that the answer switches and forgets to switch back is put right.
     """
 
     def verdict(outcome: str, message: str, mistake: str = "") -> Verdict:
         points = exercise.points if outcome == RIGHT else 0
         return Verdict(outcome, message, mistake, points, exercise.points)
 
+    def usual(mistake: str, **words: object) -> Verdict:
+        said = MISTAKES[mistake].format(what=f"`{exercise.answer}`", **words)
+        return verdict(NOT_YET, said, mistake)
+
     if is_placeholder(answer) or is_empty_stub(answer):
         return verdict(
             NOT_ATTEMPTED,
-            f"`{exercise.answer}` is still the stub. Write your answer, run its cell, check again.",
+            f"`{exercise.answer}` is still the stub. Write your answer in place of "
+            "`raise NotImplementedError`, run its cell, check again.",
         )
+    if hides_code(answer):
+        return usual("left_the_stub_line")
+    if exercise.observe != "value" and not callable(answer):
+        return usual("not_callable", kind=type(answer).__name__)
     generator = torch.Generator().manual_seed(random.getrandbits(32) if seed is None else seed)
     for case in exercise.cases(generator):
         try:
-            with _on_stdout():
+            with torch.enable_grad(), _on_stdout():
                 seen = OBSERVERS[exercise.observe](answer, case)
-        except NotImplementedError as error:
-            if _line_of(error, "raise NotImplementedError"):
-                words = MISTAKES["left_the_stub_line"].format(what=f"`{exercise.answer}`")
-                return verdict(NOT_YET, words, "left_the_stub_line")
-            return verdict(CRASHED, crash_message(exercise, error))
         except (Exception, SystemExit) as error:
-            return verdict(CRASHED, crash_message(exercise, error))
-        judged = exercise.judge(case, seen)
+            if is_stub_line(error):
+                return usual("left_the_stub_line")
+            mistake, message = explain(exercise.answer, error)
+            return verdict(CRASHED, message, mistake)
+        with torch.enable_grad():
+            judged = exercise.judge(case, seen)
         if judged.outcome != RIGHT:
             return dataclasses.replace(judged, points=0, of=exercise.points)
     return verdict(RIGHT, judged.message or f"`{exercise.answer}` does what was asked.")
@@ -72,10 +83,29 @@ def is_placeholder(answer: Any) -> bool:
 
 
 def is_empty_stub(answer: Any) -> bool:
-    """Whether a function can do nothing but return None or raise NotImplementedError."""
-    code = getattr(answer, "__code__", None)
-    if code is None:
-        return False
+    """Whether a function can do nothing but return None or raise NotImplementedError.
+
+    A class is a stub when each of its own methods is one. Decorators that keep `__wrapped__` are
+    looked through.
+    """
+    if isinstance(answer, type):
+        methods = [m for m in vars(answer).values() if isinstance(m, types.FunctionType)]
+        return bool(methods) and all(map(is_empty_stub, methods))
+    code = _code(answer)
+    return code is not None and _does_nothing(code) and not _unreached_names(code)
+
+
+def hides_code(answer: Any) -> bool:
+    """Whether a function has code, but below the stub's `raise`, where it never runs."""
+    code = _code(answer)
+    return code is not None and _does_nothing(code) and _unreached_names(code)
+
+
+def _code(answer: Any) -> types.CodeType | None:
+    return getattr(inspect.unwrap(answer) if callable(answer) else answer, "__code__", None)
+
+
+def _does_nothing(code: types.CodeType) -> bool:
     harmless = {"RESUME", "NOP", "PUSH_NULL", "LOAD_GLOBAL", "PRECALL", "CALL", "COPY_FREE_VARS"}
     harmless.add("LOAD_COMMON_CONSTANT")  # Python 3.14 loads NotImplementedError so
     raises = False
@@ -97,23 +127,13 @@ def is_empty_stub(answer: Any) -> bool:
     return raises or not any(isinstance(c, str) for c in code.co_consts[1:])
 
 
-def crash_message(exercise: Exercise, error: BaseException) -> str:
-    """What the answer stumbled over: its own line, and the error in one sentence."""
-    own = [
-        frame
-        for frame in traceback.extract_tb(error.__traceback__)
-        if "/utils/checks/" not in frame.filename.replace("\\", "/")
-        and "/torch/" not in frame.filename.replace("\\", "/")
-    ]
-    where = f" at the line `{own[-1].line}`" if own and own[-1].line else ""
-    words = str(error).strip().splitlines()
-    said = f"{type(error).__name__}: {words[0]}" if words else type(error).__name__
-    return f"`{exercise.answer}` stopped{where} with {said}"
-
-
-def _line_of(error: BaseException, text: str) -> bool:
-    frames = traceback.extract_tb(error.__traceback__)
-    return bool(frames) and (not frames[-1].line or text in frames[-1].line)
+def _unreached_names(code: types.CodeType) -> bool:
+    """Whether code that does nothing mentions more: Python drops lines that can never run, but
+    keeps the names in them."""
+    starred = (inspect.CO_VARARGS, inspect.CO_VARKEYWORDS)
+    inputs = code.co_argcount + code.co_kwonlyargcount
+    inputs += sum(bool(code.co_flags & flag) for flag in starred)
+    return bool({*code.co_names, *code.co_varnames[inputs:]} - {"NotImplementedError"})
 
 
 @contextlib.contextmanager

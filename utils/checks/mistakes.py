@@ -9,7 +9,13 @@ from __future__ import annotations
 MISTAKES: dict[str, str] = {
     # What came back is not what was asked for.
     "none": "{what} is None. Did you forget a `return`, or was there no gradient to read?",
-    "not_a_tensor": "{what} is a {kind}, not a tensor. What would you call to keep it a tensor?",
+    "not_a_tensor": (
+        "{what} is of type `{kind}`, not a tensor. What would you call to keep it a tensor?"
+    ),
+    "not_callable": (
+        "{what} is of type `{kind}`, not a function. Did you give its name to something else, "
+        "or pass what it returns instead of the function itself?"
+    ),
     "wrong_shape": (
         "{what} has shape {seen}, and {want} was asked for. "
         "Which dimension is missing or left over?"

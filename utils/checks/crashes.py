@@ -1,0 +1,155 @@
+"""What an exception of an answer says: the learner's own line, and what autograd meant by it."""
+
+from __future__ import annotations
+
+import sysconfig
+import traceback
+from pathlib import Path
+
+import torch
+
+# Code in these places is not the learner's.
+LIBRARIES = tuple(
+    str(Path(place).resolve())
+    for place in (
+        Path(__file__).parent,
+        *torch.__path__,
+        sysconfig.get_path("purelib"),
+        sysconfig.get_path("platlib"),
+        sysconfig.get_path("stdlib"),
+    )
+)
+
+# Slug of the mistake, a part of the message that tells it, and what to say.
+CRASHES: tuple[tuple[str, str, str], ...] = (
+    (
+        "integer_dtype",
+        "floating point",
+        "Whole numbers have no slope, so autograd only watches floating-point tensors. "
+        "Which dtype did the tensor get, and who chose it?",
+    ),
+    (
+        "in_place_on_leaf",
+        "leaf Variable that requires grad",
+        "A leaf may not change in place while autograd records. "
+        "Should this step be a part of the graph at all?",
+    ),
+    (
+        "changed_saved",
+        "modified by an inplace operation",
+        "Backward needs a value that was overwritten after the forward pass had saved it. "
+        "Which line changes a tensor in place?",
+    ),
+    (
+        "no_graph",
+        "does not require grad and does not have a grad_fn",
+        "Nothing behind this tensor is watched, so there is no graph to go back through. "
+        "Which tensor should require grad, and from when on?",
+    ),
+    (
+        "optimising_a_nonleaf",
+        "optimize a non-leaf",
+        "An optimiser moves leaves only, and this tensor was made by an operation. "
+        "Which tensor did it come from?",
+    ),
+    (
+        "nothing_to_optimise",
+        "empty parameter list",
+        "No parameter reached the optimiser. "
+        "Did a filter drop them all, or was a generator used up before?",
+    ),
+    (
+        "parameters_not_iterable",
+        "argument given to the optimizer should be an iterable",
+        "An optimiser takes a list of parameters. What did it get?",
+    ),
+    (
+        "retained_untracked",
+        "can't retain_grad",
+        "This tensor is not part of any graph, so it will never have a gradient to keep. "
+        "Which tensor before it should require grad?",
+    ),
+    (
+        "switched_off_an_inner_tensor",
+        "change requires_grad flags of leaf",
+        "Only a leaf can be switched; this tensor was made by an operation on watched ones. "
+        "Which leaf do you mean?",
+    ),
+    (
+        "backward_on_nonscalar",
+        "implicitly created only for scalar",
+        "Backward starts from one number, and this tensor holds several. "
+        "How do they become one loss, or which weight does each of them get?",
+    ),
+    (
+        "graph_freed",
+        "backward through the graph a second time",
+        "The first backward freed what the graph had saved. "
+        "Which two calls go through the same graph, and which of them needs a fresh one?",
+    ),
+    (
+        "unused_input",
+        "not have been used in the graph",
+        "The loss does not depend on one of the tensors you asked about. "
+        "Which one, and what should stand for its gradient?",
+    ),
+    (
+        "number_for_grad",
+        "assigned grad expected to be a Tensor",
+        "`.grad` holds a tensor or None, never a number. Which of the two means 'nothing yet'?",
+    ),
+    (
+        "numpy_on_tracked",
+        "Can't call numpy()",
+        "NumPy would carry the values out of the graph, so torch refuses. "
+        "Do you need NumPy here, or is there a torch function for it?",
+    ),
+    (
+        "grad_is_none",
+        "NoneType",
+        "Something here is None: perhaps a `.grad` that no backward has filled yet. "
+        "Which tensor is it, is it a leaf, and did backward run before this line?",
+    ),
+)
+
+
+def own_line(error: BaseException) -> str | None:
+    """The last line of the learner's own code that the error went through.
+
+    Returns:
+        its text, "" where it is not known (code without a file), None when the error came from a
+        library that the learner's code called, or from ours, without a line of the learner's.
+    """
+    own = [f for f in traceback.extract_tb(error.__traceback__) if not _is_library(f.filename)]
+    return (own[-1].line or "") if own else None
+
+
+def is_stub_line(error: BaseException) -> bool:
+    """Whether the error is the stub's own `raise NotImplementedError`."""
+    frames = traceback.extract_tb(error.__traceback__)
+    if not isinstance(error, NotImplementedError) or _is_library(frames[-1].filename):
+        return False
+    return not frames[-1].line or "raise NotImplementedError" in frames[-1].line
+
+
+def explain(answer: str, error: BaseException) -> tuple[str, str]:
+    """What stopped the answer called `answer`.
+
+    Returns:
+        the slug of the mistake that the error comes from, "" if it is none of the usual ones, and
+        a message: the learner's line, the first line of the error, and what it means.
+    """
+    line = own_line(error)
+    where = f" at the line `{line}`" if line else ""
+    words = str(error).strip().splitlines()
+    said = f"{type(error).__name__}: {words[0]}" if words else type(error).__name__
+    for slug, part, meaning in CRASHES:
+        if part in str(error):
+            return slug, f"`{answer}` stopped{where} with {said.rstrip('.')}. {meaning}"
+    return "", f"`{answer}` stopped{where} with {said}"
+
+
+def _is_library(filename: str) -> bool:
+    if filename.startswith("<frozen") or filename == "<given>":
+        return True
+    return str(Path(filename).resolve()).startswith(LIBRARIES)
