@@ -7,15 +7,14 @@ numbers, strings, flags. It never judges. An exception of the answer passes thro
 
 from __future__ import annotations
 
-import copy
 import contextlib
+import copy
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import torch
-from torch.overrides import TorchFunctionMode
-from torch.utils._python_dispatch import TorchDispatchMode
 from torch.optim.optimizer import register_optimizer_step_pre_hook
+from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 
