@@ -56,7 +56,7 @@ def arguments(case: dict[str, Any]) -> list[Any]:
     `case["args"]` come first: tensors are copied; positions listed in `case["leaves"]` require
     grad, and `case["grads"]` maps positions to what their `.grad` holds already. What is no plain
     data (a graph, a function, a module) is built by `case["given"]`, source that runs with `torch`
-    and copies of the values in `case["inputs"]`; the names in `case["names"]` come last.
+    and copies of the values in `case["inputs"]`; the names in `case["built"]` come last.
     """
     leaves, grads = case.get("leaves", ()), case.get("grads", {})
     fresh = []
@@ -68,7 +68,7 @@ def arguments(case: dict[str, Any]) -> list[Any]:
         fresh.append(arg)
     scope = {"torch": torch, **copy.deepcopy(case.get("inputs", {}))}
     exec(compile(case.get("given", ""), "<given>", "exec"), scope)
-    return fresh + [scope[name] for name in case.get("names", ())]
+    return fresh + [scope[name] for name in case.get("built", ())]
 
 
 def value(answer: Any, case: dict[str, Any]) -> dict[str, Any]:
