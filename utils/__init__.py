@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from utils.checks.notebook import check, hint, progress, solution
-    from utils.environment import environment
     from utils.graph import record, walk
     from utils.versions import environment
     from utils.widgets import leaf_lab, predict, show_graph, step_backward
@@ -32,7 +31,6 @@ __all__ = [
 
 _HOMES = {
     "check": "utils.checks.notebook",
-    "environment": "utils.environment",
     "environment": "utils.versions",
     "hint": "utils.checks.notebook",
     "leaf_lab": "utils.widgets",

@@ -30,7 +30,8 @@ def build(names: list[str], check: bool = False, root: Path = ROOT) -> int:
     except ValueError as error:
         print(error, file=sys.stderr)
         return 2
-    failures = 0
+    failed = []
+    stale = 0
     for number, path in enumerate(paths, 1):
         print(f"[{number}/{len(paths)}] {path.relative_to(root)}", end=" ", flush=True)
         started = time.perf_counter()
@@ -38,16 +39,16 @@ def build(names: list[str], check: bool = False, root: Path = ROOT) -> int:
             text = executed(path)
         except (BadCell, ValueError) as error:
             print(f"failed\n  {error}", flush=True)
-            failures += 1
+            failed.append(path)
             continue
         word = _settle(path, text, check)
-        failures += check and word != "unchanged"
+        stale += check and word != "unchanged"
         print(f"{word} ({time.perf_counter() - started:.1f} s)", flush=True)
-    if failures and not check:
-        print(f"{failures} failed; exercises/ is left as it was.")
+    if any(root / "solutions" in path.parents for path in failed):
+        print("exercises/ is left as it was: a notebook of solutions/ failed")
         return 1
-    failures += _settle_exercises(check, root)
-    return 1 if failures else 0
+    stale += _settle_exercises(check, root)
+    return 1 if failed or stale else 0
 
 
 def executed(path: Path) -> str:
