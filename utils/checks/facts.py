@@ -1,0 +1,39 @@
+"""What can be said about a value as plain data, without judging it. Imports torch alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+
+def facts(obj: Any) -> dict[str, Any]:
+    """What can be said about `obj` without judging it.
+
+    Returns:
+        {"kind": "tensor", "value": a detached copy, "requires_grad", "is_leaf", "grad_fn": torch's
+        name or "", "grad": facts or None, "version"} for a tensor; {"kind": "plain", "value"} for
+        numbers, strings and None; the same for each item under "items" for lists, tuples and
+        dicts; {"kind": "other", "type"} for the rest.
+    """
+    if isinstance(obj, torch.Tensor):
+        grad = obj.grad if obj.is_leaf or obj.retains_grad else None
+        return {
+            "kind": "tensor",
+            "value": obj.detach().clone(),
+            "requires_grad": obj.requires_grad,
+            "is_leaf": obj.is_leaf,
+            "grad_fn": "" if obj.grad_fn is None else type(obj.grad_fn).__name__,
+            "grad": None if grad is None else grad.detach().clone(),
+            "version": obj._version,
+            "parameter": isinstance(obj, torch.nn.Parameter),
+        }
+    if obj is None or isinstance(obj, bool | int | float | complex | str):
+        return {"kind": "plain", "value": obj}
+    if isinstance(obj, dict):
+        return {"kind": "dict", "items": {str(key): facts(value) for key, value in obj.items()}}
+    if isinstance(obj, list | tuple):
+        return {"kind": type(obj).__name__, "items": [facts(value) for value in obj]}
+    if isinstance(obj, set | frozenset):
+        return {"kind": "set", "items": [facts(value) for value in sorted(obj, key=repr)]}
+    return {"kind": "other", "type": type(obj).__name__}
