@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
@@ -11,14 +11,18 @@ from utils.checks.mistakes import MISTAKES
 from utils.checks.verdict import Verdict, not_yet, right
 
 
-def close(seen: torch.Tensor, want: torch.Tensor) -> bool:
-    """Whether two tensors agree in shape and, up to the coarser dtype's rounding, in value."""
+def close(seen: torch.Tensor, want: torch.Tensor, tolerance: float | None = None) -> bool:
+    """Whether two tensors agree in shape and, up to the coarser dtype's rounding, in value.
+
+    `tolerance`, relative and absolute, replaces rounding where an answer may be less exact.
+    """
     if seen.shape != want.shape:
         return False
     if seen.dtype == torch.bool or want.dtype == torch.bool:
         return bool((seen.bool() == want.bool()).all())
     coarse = any(t.is_floating_point() and t.dtype != torch.float64 for t in (seen, want))
-    tolerance = 1e-4 if coarse else 1e-8
+    if tolerance is None:
+        tolerance = 1e-4 if coarse else 1e-8
     return torch.allclose(
         seen.to(torch.float64), want.to(torch.float64), rtol=tolerance, atol=tolerance
     )
@@ -29,8 +33,9 @@ def compare(
     want: torch.Tensor,
     what: str,
     *,
-    simulated: Mapping[str, torch.Tensor] | None = None,
+    simulated: Mapping[str, torch.Tensor | Sequence[torch.Tensor]] | None = None,
     says: Mapping[str, str] | None = None,
+    tolerance: float | None = None,
 ) -> Verdict:
     """Judges one tensor.
 
@@ -38,9 +43,11 @@ def compare(
         seen: what the answer gave: a tensor, None, or facts as `observers.facts` returns them.
         want: the reference.
         what: how to call it in a message, such as "`x.grad`".
-        simulated: for each usual mistake that applies, the value that it would have produced.
-            They are tried in this order, after the reference.
+        simulated: for each usual mistake that applies, the value that it would have produced, or
+            several where it comes in several shapes. They are tried in this order, after the
+            reference.
         says: own messages for some of these mistakes; others come from the shared bank.
+        tolerance: relative and absolute, where rounding alone is too strict.
 
     Returns:
         "right", or "not yet" with the mistake that it looks like. The message never holds `want`.
@@ -68,12 +75,13 @@ def compare(
     if seen is None:
         return mistake("none")
     seen = seen.detach()
-    if close(seen, want):
+    if close(seen, want, tolerance):
         return right()
-    for slug, value in (simulated or {}).items():
-        # A mistake that happens to give the right values here cannot be told from them.
-        if close(seen, value) and not close(value, want):
-            return mistake(slug)
+    for slug, values in (simulated or {}).items():
+        for value in [values] if isinstance(values, torch.Tensor) else values:
+            # A mistake that happens to give the right values here cannot be told from them.
+            if close(seen, value, tolerance) and not close(value, want, tolerance):
+                return mistake(slug)
     if seen.shape != want.shape:
         if want.ndim == 2 and want.T.shape == seen.shape and close(seen.T, want):
             return mistake("transposed")
@@ -90,3 +98,12 @@ def compare(
         return mistake("all_zero")
     wrong = ~torch.isclose(seen.to(torch.float64), want.to(torch.float64), rtol=1e-4, atol=1e-8)
     return mistake("wrong_values", wrong=int(wrong.sum()), total=wrong.numel())
+
+
+def items(seen: Mapping[str, Any]) -> list[Mapping[str, Any]] | None:
+    """Facts of the items of a list, tuple or set, or of the rows of a tensor; None otherwise."""
+    if seen["kind"] in ("list", "tuple", "set"):
+        return seen["items"]
+    if seen["kind"] == "tensor" and seen["value"].ndim:
+        return [{**seen, "value": row} for row in seen["value"]]
+    return None
