@@ -88,6 +88,18 @@ CRASHES: tuple[tuple[str, str, str], ...] = (
         "Which two calls go through the same graph, and which of them needs a fresh one?",
     ),
     (
+        "recursion",
+        "maximum recursion depth",
+        "A graph can be many thousand nodes deep, and Python's stack is not. "
+        "What could hold the nodes that are still to visit, in place of the call stack?",
+    ),
+    (
+        "anomaly_raised",
+        "returned nan values",
+        "Anomaly mode found a node that made NaN, and says which one in this very error. "
+        "Who catches it and reads it?",
+    ),
+    (
         "unused_input",
         "not have been used in the graph",
         "The loss does not depend on one of the tensors you asked about. "

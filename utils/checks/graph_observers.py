@@ -52,8 +52,8 @@ def call_on_graph(answer: Callable[..., Any], case: dict[str, Any]) -> dict[str,
 
     Returns:
         "result": facts, where a tensor that is one of the inputs carries its name under "is",
-        and a node its place in `graph_nodes` under "index"; "inputs": facts by name; "raised": words
-        of an expected error, or ""; "ran": how many nodes the engine ran; "freed": whether the
+        and a node its place in `graph_nodes` under "index"; "inputs": facts by name; "raised": the
+        words of an expected error, or ""; "ran": how many nodes the engine ran; "freed": whether the
         graph has lost its saved tensors; "inside": operations that ran inside a node which was
         called by hand; "calls": how many torch functions were called.
     """
