@@ -55,7 +55,8 @@ class Node:
     Attributes:
         index: its place in `Graph.nodes`.
         name: torch's name, such as "MulBackward0" or "AccumulateGrad".
-        kind: "op", "leaf", "custom" (an autograd.Function) or "hook" (a module's full backward hook).
+        kind: "op", "leaf", "custom" (an autograd.Function) or "hook" (a module's full backward
+            hook).
         outputs: one Value per forward output (= per gradient slot). Shape and dtype only, except
             where the entries are known: a leaf, or an output that the learner has a name for.
         saved: the tensors it keeps for backward.
@@ -106,7 +107,9 @@ class Root:
         slot: which output of that node it is.
         reason: why it has no graph, or is a leaf: "leaf", "detached", "no_grad", "inference_mode",
             "dtype", "untracked" (made from tensors that no one asked to track), "number",
-            "method", "module", "not_a_tensor"; "" for a tensor with a grad_fn.
+            "method", "module", "not_a_tensor", "forbidden_view" (a view changed in place in a way
+            that autograd does not follow: torch refuses to give its grad_fn); "" for a tensor
+            with a grad_fn.
         sentence: the same for a reader, with the learner's names and what to do; "" with reason "".
     """
 
@@ -120,11 +123,20 @@ class Root:
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """The autograd graph behind some roots. Nodes are in breadth-first order from the roots."""
+    """The autograd graph behind some roots, always whole.
+
+    Attributes:
+        nodes: breadth-first from the roots.
+        edges: by source, then by input.
+        roots: in reading order.
+        described: so many nodes, from the front, tell what they keep and what their leaves hold;
+            None for all. The others have name, shapes and edges only.
+    """
 
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...]
     roots: tuple[Root, ...]
+    described: int | None = None
 
     def edges_from(self, node: int) -> tuple[Edge, ...]:
         """The edges on which `node` sends, in the order of its forward inputs."""
@@ -160,7 +172,8 @@ class Step:
         arrived: per gradient slot, the finished sum; None when nothing arrived there.
         sent: per forward input, the gradient sent on; None when none was. Aligned with
             `Graph.edges_from(node)`. Empty for a leaf.
-        change: what happened to `.grad`, when this is a leaf.
+        change: what happened to `.grad`, when this is a leaf, or makes a tensor that retains its
+            gradient, or one of the `inputs` that backward was asked for.
     """
 
     node: int
