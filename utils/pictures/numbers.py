@@ -45,16 +45,19 @@ def short(value: Value | None, limit: int = 6) -> str:
     shape = value.shape
     if shape is not None and 0 in shape:
         return f"empty {shape_text(shape)}"
-    if shape is not None and value.entries:
+    if written_out(value, limit):
         texts = [number(entry) for entry in value.entries]
-        if not shape:
-            return texts[0]
-        if len(texts) > 1 and len(set(texts)) == 1:
-            return f"{texts[0]} ×{len(texts)}"
-        if len(texts) <= limit:
-            return _nested(texts, shape)
+        uniform = len(texts) > 1 and len(set(texts)) == 1
+        return f"{texts[0]} ×{len(texts)}" if uniform else _nested(texts, shape)
     norm = "" if value.norm is None else f", norm {number(value.norm, 3)}"
     return shape_text(shape) + norm
+
+
+def written_out(value: Value | None, limit: int = 6) -> bool:
+    """Whether `short` with this limit writes every entry of `value`, not its shape and norm."""
+    if value is None or value.shape is None or not value.entries:
+        return False
+    return len(value.entries) <= limit or len({number(entry) for entry in value.entries}) == 1
 
 
 def shape_text(shape: Sequence[int | str] | None) -> str:
