@@ -183,13 +183,13 @@ def test_an_old_python_can_read_course_py() -> None:
     ("text", "word"),
     [
         (str(OSError(28, os.strerror(28))), "disk is full"),
-        ("ERROR: Could not install packages due to an OSError: [Errno 28] No space left on device", "disk is full"),
+        ("ERROR: Could not install: [Errno 28] No space left on device", "disk is full"),
         ("ERROR: No matching distribution found for torch==2.13.0", "another Python"),
-        ("pip._vendor.urllib3.exceptions.ReadTimeoutError: Read timed out.", "run the same command"),
+        ("urllib3.exceptions.ReadTimeoutError: Read timed out.", "run the same command"),
         (str(PermissionError(13, os.strerror(13))), "may not be written"),
         ("one\nERROR: something new\n", "ERROR: something new"),
     ],
-)  # fmt: skip
+)
 def test_what_pip_says_becomes_one_sentence(text: str, word: str) -> None:
     said = course.explain(text)
     assert word in said
