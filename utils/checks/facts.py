@@ -12,7 +12,8 @@ def facts(obj: Any) -> dict[str, Any]:
 
     Returns:
         {"kind": "tensor", "value": a detached copy, "requires_grad", "is_leaf", "grad_fn": torch's
-        name or "", "grad": facts or None, "version"} for a tensor; {"kind": "plain", "value"} for
+        name or "", "grad": a copy or None, "version", "parameter": whether it is one, "attributes":
+        names that were assigned to it and mean nothing to torch} for a tensor; {"kind": "plain", "value"} for
         numbers, strings and None; the same for each item under "items" for lists, tuples and
         dicts; {"kind": "other", "type"} for the rest.
     """
@@ -27,13 +28,17 @@ def facts(obj: Any) -> dict[str, Any]:
             "grad": None if grad is None else grad.detach().clone(),
             "version": obj._version,
             "parameter": isinstance(obj, torch.nn.Parameter),
+            "attributes": sorted(vars(obj)),
         }
     if obj is None or isinstance(obj, bool | int | float | complex | str):
         return {"kind": "plain", "value": obj}
     if isinstance(obj, dict):
         return {"kind": "dict", "items": {str(key): facts(value) for key, value in obj.items()}}
     if isinstance(obj, list | tuple):
-        return {"kind": type(obj).__name__, "items": [facts(value) for value in obj]}
+        return {
+            "kind": "list" if isinstance(obj, list) else "tuple",
+            "items": [facts(value) for value in obj],
+        }
     if isinstance(obj, set | frozenset):
         return {"kind": "set", "items": [facts(value) for value in sorted(obj, key=repr)]}
     return {"kind": "other", "type": type(obj).__name__}
