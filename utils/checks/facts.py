@@ -13,8 +13,8 @@ def facts(obj: Any) -> dict[str, Any]:
     Returns:
         {"kind": "tensor", "value": a detached copy, "requires_grad", "is_leaf", "grad_fn": torch's
         name or "", "grad": a copy or None, "version", "parameter": whether it is one, "attributes":
-        names that were assigned to it and mean nothing to torch} for a tensor; {"kind": "plain", "value"} for
-        numbers, strings and None; the same for each item under "items" for lists, tuples and
+        names that were assigned to it and mean nothing to torch} for a tensor; {"kind": "plain",
+        "value"} for numbers, strings and None; the same for each item under "items" for lists, tuples and
         dicts; {"kind": "other", "type"} for the rest.
     """
     if isinstance(obj, torch.Tensor):
