@@ -11,11 +11,11 @@ def facts(obj: Any) -> dict[str, Any]:
     """What can be said about `obj` without judging it.
 
     Returns:
-        {"kind": "tensor", "value": a detached copy, "requires_grad", "is_leaf", "grad_fn": torch's
-        name or "", "grad": a copy or None, "version", "parameter": whether it is one, "attributes":
-        names that were assigned to it and mean nothing to torch} for a tensor; {"kind": "plain",
-        "value"} for numbers, strings and None; the same for each item under "items" for lists, tuples and
-        dicts; {"kind": "other", "type"} for the rest.
+        for a tensor {"kind": "tensor", "value": a detached copy, "requires_grad", "is_leaf",
+        "grad_fn": torch's name or "", "grad": a copy or None, "version", "parameter": whether it
+        is one, "attributes": names that were assigned to it and mean nothing to torch};
+        {"kind": "plain", "value"} for numbers, strings and None; the same for each item under
+        "items" for lists, tuples and dicts; {"kind": "other", "type"} for the rest.
     """
     if isinstance(obj, torch.Tensor):
         grad = obj.grad if obj.is_leaf or obj.retains_grad else None
