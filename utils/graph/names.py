@@ -1,0 +1,156 @@
+"""Gives the boxes of a graph the learner's own names, and with them what was written, and where."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+
+import torch
+from torch import nn
+
+from .data import Graph, Node, Root
+from .namespace import Namespace, as_namespace, caller_namespace
+from .values import KEEP, value_of
+
+__all__ = ["Namespace", "annotate", "caller_namespace", "find_names", "name_of"]
+
+_LOOKED_AT = 10_000  # objects in one search, all told
+_PER_CONTAINER = 1_000
+_DEPTH = 4  # containers inside containers; modules inside modules do not count
+_PLAIN = (int, float, complex, bool, str, bytes, type(None))
+_CLOSED = (type, ModuleType, FunctionType, BuiltinFunctionType, MethodType)
+
+
+def annotate(
+    graph: Graph, live_nodes: Sequence[object], namespace: Namespace | Mapping[str, object]
+) -> Graph:
+    """The same graph with the learner's names in it.
+
+    Args:
+        graph: as walked.
+        live_nodes: torch's nodes, aligned with `graph.nodes`. They are not kept.
+        namespace: what the learner sees; from a plain dict come names, but no expressions.
+
+    Returns:
+        A Graph whose nodes have `variable`, and whose named small outputs have their entries.
+        Roots get their names too. What is not known stays as it was.
+    """
+    namespace = as_namespace(namespace)
+    number = {node: index for index, node in enumerate(live_nodes)}
+    leaves = {
+        id(node.variable): index
+        for index, node in enumerate(live_nodes)
+        if graph.nodes[index].kind == "leaf"
+    }
+    named: dict[tuple[int, int], list[str]] = {}
+    values = {}
+    with torch._C.DisableTorchFunctionSubclass():
+        for tensor, names in find_names(namespace.variables):
+            index, slot = leaves.get(id(tensor)), 0
+            if index is None:
+                try:
+                    index, slot = number.get(tensor.grad_fn), tensor.output_nr
+                except RuntimeError:  # torch forbids the grad_fn of some views changed in place
+                    continue
+            if index is None:
+                continue
+            named[index, slot] = names
+            if graph.nodes[index].kind != "leaf" and tensor.numel() <= KEEP:
+                values[index, slot] = value_of(tensor)
+    nodes = list(graph.nodes)
+    for index, slot in sorted(named, reverse=True):  # the first output has the last word
+        nodes[index] = replace(nodes[index], variable=named[index, slot][0])
+    for (index, slot), value in values.items():
+        nodes[index] = _with_output(nodes[index], slot, value)
+    return replace(graph, nodes=tuple(nodes), roots=_roots(graph.roots, named))
+
+
+def name_of(thing: object, namespace: Namespace | Mapping[str, object]) -> str:
+    """The learner's name for `thing`, such as "y", "net.0.weight" or "ws[1]"; "" if it has none."""
+    variables = as_namespace(namespace).variables
+    if issubclass(type(thing), torch.Tensor):
+        for tensor, names in find_names(variables):
+            if tensor is thing:
+                return names[0]
+    for name, value in variables.items():
+        if value is thing:
+            return name
+    return ""
+
+
+def find_names(variables: Mapping[str, object]) -> list[tuple[torch.Tensor, list[str]]]:
+    """Every tensor that can be reached from `variables`, with its names, the best first.
+
+    Looks into lists, tuples, dicts, modules and plain objects, near things first, and gives up
+    after some ten thousand objects. Runs no code of theirs. A parameter is best known by its
+    module ("net.0.weight"), any other tensor by a variable of its own.
+    """
+    found: dict[int, tuple[torch.Tensor, list[tuple[int, str]]]] = {}
+    queue = deque((name, value, 0, False) for name, value in variables.items())
+    room = _LOOKED_AT + len(queue)
+    seen = set()
+    while queue and room:
+        room -= 1
+        path, thing, depth, in_module = queue.popleft()
+        kind = type(thing)
+        if kind in _PLAIN or issubclass(kind, _CLOSED):
+            continue
+        if issubclass(kind, torch.Tensor):
+            if kind is nn.Parameter:
+                rank = 0 if in_module else 1 + (depth > 0)
+            else:
+                rank = int(depth > 0 or in_module)
+            rank += 10 * path.startswith("_")
+            found.setdefault(id(thing), (thing, []))[1].append((rank, path))
+        elif id(thing) not in seen and depth < _DEPTH:
+            seen.add(id(thing))
+            for name, part, registered in islice(_parts(thing), _PER_CONTAINER):
+                queue.append((path + name, part, depth + (not registered), registered))
+    return [
+        (tensor, [name for _, name in sorted(names, key=lambda pair: pair[0])])
+        for tensor, names in found.values()
+    ]
+
+
+def _parts(thing: object) -> Iterator[tuple[str, object, bool]]:
+    """(how to get there, what is there, whether a module registered it) for each part."""
+    kind = type(thing)
+    if issubclass(kind, list | tuple):
+        base = list if issubclass(kind, list) else tuple
+        for k, part in enumerate(base.__iter__(thing)):
+            yield f"[{k}]", part, False
+        return
+    if issubclass(kind, dict):
+        for key, part in dict.items(thing):
+            if type(key) in (str, int):
+                yield f"[{key!r}]", part, False
+        return
+    try:
+        attributes = object.__getattribute__(thing, "__dict__")
+    except AttributeError:
+        return
+    if issubclass(kind, nn.Module):
+        for register in ("_parameters", "_modules", "_buffers"):
+            for name, part in attributes.get(register, {}).items():
+                yield f".{name}", part, True
+    for name, part in attributes.items():
+        if not name.startswith("_"):
+            yield f".{name}", part, False
+
+
+def _with_output(node: Node, slot: int, value) -> Node:
+    if slot >= len(node.outputs):
+        return node
+    return replace(node, outputs=(*node.outputs[:slot], value, *node.outputs[slot + 1 :]))
+
+
+def _roots(roots: tuple[Root, ...], named: Mapping[tuple[int, int], list[str]]) -> tuple[Root, ...]:
+    return tuple(
+        replace(root, variable=named[root.node, root.slot][0])
+        if not root.variable and (root.node, root.slot) in named
+        else root
+        for root in roots
+    )
