@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -179,7 +178,11 @@ def sanitised(text: str) -> str:
 
 def without_paths(text: str) -> str:
     """Cut this machine's folders from a line of a traceback."""
-    text = re.sub(r"[^\s\"'\x1b]*[/\\](site-packages[/\\])", r"\1", text)
-    for folder in (str(ROOT), sys.base_prefix, str(Path.home()), "~"):
-        text = re.sub(r"(?<![\w.])" + re.escape(folder) + r"[/\\]", "", text)
+    colour, path = r"(\x1b\[[\d;]*m)?", r"[^\s\"'\x1b]*[/\\]"
+    text = re.sub(rf"{colour}{path}(site-packages[/\\])", r"\1\2", text)
+    text = re.sub(rf"{colour}{path}lib[/\\](python3\.\d+[/\\])", r"\1\2", text)
+    home = Path.home()
+    short = f"~/{ROOT.relative_to(home).as_posix()}" if ROOT.is_relative_to(home) else str(ROOT)
+    for folder in (str(ROOT), short):  # IPython writes ~ for the home folder
+        text = text.replace(folder + "/", "").replace(folder + "\\", "")
     return text

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import shutil
 import tempfile
 from pathlib import Path
 
@@ -26,9 +25,9 @@ def release(root: Path = ROOT) -> dict[Path, str]:
     with tempfile.TemporaryDirectory() as folder:
         course = Path(folder).resolve()
         for source in sources:
-            copy = course / source.relative_to(root)
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(source, copy)
+            notebook = notebooks.read(source)
+            notebooks.normalise(notebook)  # nbgrader would give random ids to cells that have none
+            notebooks.write(course / source.relative_to(root), notebooks.dumps(notebook))
         _generate(course, {source.parent.name for source in sources})
         made = {}
         for path in sorted((course / "exercises").glob("*/*.ipynb")):
