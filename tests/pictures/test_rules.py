@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch.utils.checkpoint import checkpoint
 
-from utils.graph.data import Edge, Graph, GradChange, Node, Saved, Step, Value
+from utils.graph.data import Edge, GradChange, Graph, Node, Saved, Step, Value
 from utils.graph.structure import follow
 from utils.graph.values import value_of
 from utils.graph.walk import describe
@@ -252,7 +252,7 @@ def test_every_rule_has_a_case():
 def test_the_name_is_torchs_own_and_its_words_are_sentences(name):
     node, step, graph = found(name, 0)
     said = rule(node, step, graph)
-    assert said.words[0].isupper() or said.words[0] in "1el", said.words
+    assert said.words[0].isupper()
     assert said.words.endswith(".")
     assert rule(node, None, graph) == replace(said, numbers="")
 
@@ -311,17 +311,17 @@ def evaluate(text, dims, shape):
     return torch.as_tensor(eval(text, names), dtype=torch.float64)
 
 
+# Formulas of operators and functions alone, which `evaluate` can read; the others use words.
 SHOWN = [
     name
     for name in LAWS
-    if name.removesuffix("Backward0")
-    in set(
-        "Add Sub Mul Div Neg Addcmul Lerp Pow Reciprocal Exp Expm1 Log Log2 Log10 Log1P Sqrt Rsqrt "
-        "Sin Cos Tan Atan Sinh Cosh Erf Tanh Sigmoid LogSigmoid Softplus Silu Gelu Abs Sum Mean "
-        "Prod Var Std LinalgVectorNorm Logsumexp Mm Mv Dot Bmm View T MseLoss "
-        "BinaryCrossEntropyWithLogits BinaryCrossEntropy".split()
+    if re.fullmatch(
+        "(Add|Sub|Rsub|Mul|Div|Neg|Addcmul|Lerp|Pow|Reciprocal|Exp|Expm1|Log|Log2|Log10|Log1P|Sqrt|"
+        "Rsqrt|Sin|Cos|Tan|Atan|Sinh|Cosh|Erf|Tanh|Sigmoid|LogSigmoid|Softplus|Silu|Gelu|Abs|Sum|"
+        "Mean|Prod|Var|Std|LinalgVectorNorm|Logsumexp|Mm|Mv|Dot|Bmm|View|T|MseLoss|"
+        "BinaryCrossEntropy|BinaryCrossEntropyWithLogits)Backward[0-2]",
+        name,
     )
-    or name in ("PowBackward1", "PowBackward2", "RsubBackward1", "SumBackward1", "MeanBackward1")
 ]
 
 
@@ -468,16 +468,22 @@ def test_power_zero_and_one():
     assert equations(rule(graph.nodes[0], steps[0], graph).numbers)
 
 
-def test_ties_nan_and_infinity_do_not_lie():
+@pytest.mark.parametrize(
+    "op",
+    [
+        *(torch.exp, torch.log, torch.sqrt, torch.abs, torch.relu, torch.prod, torch.std),
+        *(torch.amax, torch.sigmoid, torch.reciprocal, torch.norm, F.gelu, F.silu),
+    ],
+)
+def test_ties_nan_and_infinity_do_not_lie(op):
     for values in ([0.0, -0.0], [math.nan, 1.0], [math.inf, -math.inf], [1e300, 1e-300]):
-        for op in (torch.exp, torch.log, torch.sqrt, torch.abs, torch.relu, torch.prod, torch.std,
-                   torch.amax, torch.sigmoid, F.gelu, F.silu, torch.reciprocal, torch.norm):  # fmt: skip
-            x = torch.tensor(values, dtype=torch.float64, requires_grad=True)
-            graph, steps = backward(op(x))
-            said = rule(graph.nodes[0], steps[0], graph)
-            right = ["".join(line.rsplit(" = ", 1)[1:]) for line in equations(said.numbers)]
-            for text in right:  # what is claimed to have been sent was sent
-                assert all(number(e) in text for e in steps[0].sent[0].entries)
+        x = torch.tensor(values, dtype=torch.float64, requires_grad=True)
+        graph, steps = backward(op(x))
+        said = rule(graph.nodes[0], steps[0], graph)
+        sent = steps[0].sent[0].entries
+        for line in equations(said.numbers):  # what is said to have been sent was sent
+            right = line.rsplit(" = ", 1)[-1]
+            assert all(number(entry) in right for entry in sent)
 
 
 def test_complex_factors_show_no_formula_that_forgets_the_conjugate():

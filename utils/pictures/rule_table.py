@@ -184,10 +184,15 @@ ELEMENTWISE: dict[str, Law] = {
         g * result * each("log", math.log, _base),
     ),
     "ReciprocalBackward0": one(
-        "1/x sends the upstream gradient times minus the square of the result.", -g * result**2
+        "A reciprocal sends the upstream gradient times minus the square of the result.",
+        -g * result**2,
     ),
-    "ExpBackward0": one("exp is its own slope: the gradient times the result.", g * result),
-    "Expm1Backward0": one("exp(x) - 1 has the slope exp(x): result + 1.", g * (result + 1)),
+    "ExpBackward0": one(
+        "The exponential is its own slope: it sends the gradient times the result.", g * result
+    ),
+    "Expm1Backward0": one(
+        "The slope of exp(x) - 1 is exp(x), which is the result + 1.", g * (result + 1)
+    ),
     "LogBackward0": one("The logarithm sends the upstream gradient over its input.", g / x),
     "Log2Backward0": one(
         "The logarithm to base 2 sends the upstream gradient over its input times log(2).",
@@ -197,12 +202,14 @@ ELEMENTWISE: dict[str, Law] = {
         "The logarithm to base 10 sends the upstream gradient over its input times log(10).",
         g / (x * math.log(10)),
     ),
-    "Log1PBackward0": one("log(1 + x) sends the upstream gradient over 1 + x.", g / (x + 1)),
+    "Log1PBackward0": one(
+        "The logarithm of 1 + x sends the upstream gradient over 1 + x.", g / (x + 1)
+    ),
     "SqrtBackward0": one(
         "A square root sends the upstream gradient over twice the result.", g / (2 * result)
     ),
     "RsqrtBackward0": one(
-        "1/√x sends the upstream gradient times minus one half times the result cubed.",
+        "A reciprocal square root sends the upstream gradient times minus half the result cubed.",
         constant(-0.5) * g * result ** constant(3),
     ),
     "SinBackward0": one("The slope of sin is cos.", g * each("cos", math.cos, x)),

@@ -6,11 +6,12 @@ import math
 
 from utils.pictures import small_array as sa
 from utils.pictures.rule_algebra import (
+    ATOM,
     PRODUCT,
     SUM,
+    WORDS,
     Formula,
     Kept,
-    call,
     each,
     g,
     result,
@@ -25,7 +26,11 @@ LOSS = ("self", "target")
 
 
 def _summed(at: Site, formula: Formula) -> Formula:
-    return call("sum", lambda a: sa.sum_dims(a, at.dims()), formula)
+    """The sum along the softmax, kept with size 1."""
+    (dim,) = at.dims()
+    return Formula(
+        f"sum({{0}}, dim {dim})", lambda a: sa.sum_dims(a, (dim,)), (formula,), ATOM, (WORDS,)
+    )
 
 
 def _softmax(at: Site) -> Parts:

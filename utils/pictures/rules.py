@@ -28,9 +28,10 @@ from utils.pictures.rule_law import Law, Parts, Site
 from utils.pictures.rule_table import ELEMENTWISE
 from utils.pictures.rule_table_layers import LAYERS
 from utils.pictures.rule_table_shapes import SHAPES
+from utils.pictures.rule_table_sums import SUMS
 from utils.pictures.small_array import Array
 
-LAWS: dict[str, Law] = {**ELEMENTWISE, **SHAPES, **LAYERS}
+LAWS: dict[str, Law] = {**ELEMENTWISE, **SUMS, **SHAPES, **LAYERS}
 LIMIT = 9  # entries that an equation still writes out: a 3 by 3 matrix
 NOT_TO_BE_HAD = (ArithmeticError, LookupError, TypeError, ValueError, SyntaxError)
 
@@ -151,7 +152,8 @@ def _in_and_out(step: Step, sent: Value | None) -> str:
     came = [value for value in step.arrived if value is not None]
     if not all(written_out(value, LIMIT) for value in (*came, *([sent] if sent else []))):
         return ""
-    return f"in {', '.join(short(v, LIMIT) for v in step.arrived)}, out {short(sent, LIMIT)}"
+    arrived = ", ".join(short(value, LIMIT) for value in came) or "none"
+    return f"in {arrived}, out {short(sent, LIMIT)}"
 
 
 def _value(site: Site, step: Step, atom: Formula) -> Value | None:
@@ -220,7 +222,8 @@ def _input_name(graph: Graph, edge: Edge, fallback: str) -> str:
         return node.expression if node.expression.isidentifier() else f"({node.expression})"
     if node.name == "TBackward0":
         (inner,) = graph.edges_from(node.index)
-        return _input_name(graph, inner, fallback) + "ᵀ" if inner.target is not None else fallback
+        name = "" if inner.target is None else _input_name(graph, inner, "")
+        return f"{name}ᵀ" if name else fallback
     return fallback
 
 
