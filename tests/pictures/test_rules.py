@@ -10,6 +10,7 @@ import torch.nn.functional as F
 from torch.utils.checkpoint import checkpoint
 
 from utils.graph.data import Edge, GradChange, Graph, Node, Saved, Step, Value
+from utils.graph.record import record
 from utils.graph.structure import follow
 from utils.graph.values import value_of
 from utils.graph.walk import describe
@@ -562,3 +563,18 @@ def test_facts_that_make_no_sense_still_give_words():
             said = rule(node, Step(0, (v(1.0),), (v(2.0),)), graph)
             assert said.words
             assert equations(said.numbers) == []
+
+
+def test_a_recorded_backward_reads_as_the_chain_rule():
+    x = torch.ones(2, 2, requires_grad=True)
+    y = x + 2
+    o = (y * y * 3).mean()
+    tape = record(o, names={"x": x, "y": y, "o": o})
+    numbers = [rule(tape.graph.nodes[s.node], s, tape.graph).numbers for s in tape.steps]
+    assert numbers == [
+        "expand(1) / 4 = 0.25 ×4",
+        "0.25 ×4 · 3 = 0.75 ×4",
+        "0.75 ×4 · 3 ×4 = 2.25 ×4",
+        "sends 4.5 ×4 on",
+        "none → 4.5 ×4",
+    ]

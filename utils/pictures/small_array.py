@@ -60,6 +60,8 @@ def expand(a: Array, shape: Shape) -> Array:
     Raises:
         ValueError: if the shapes do not fit.
     """
+    if a.shape == shape:
+        return a
     lead = len(shape) - len(a.shape)
     if lead < 0 or any(s not in (1, t) for s, t in zip(a.shape, shape[lead:], strict=True)):
         raise ValueError(f"{a.shape} does not expand to {shape}")
@@ -70,7 +72,7 @@ def expand(a: Array, shape: Shape) -> Array:
 
 def sum_to(a: Array, shape: Shape) -> Array:
     """The reverse of `expand`: sums whatever was repeated."""
-    return scatter(a, expand(positions(shape), a.shape), shape)
+    return a if a.shape == shape else scatter(a, expand(positions(shape), a.shape), shape)
 
 
 def reshape(a: Array, shape: Shape) -> Array:
