@@ -14,6 +14,7 @@ from utils.pictures.names import counted, tally
 
 CAP = 150  # more boxes than this, and the graph is folded
 REPEAT = 3  # a leaf used so often is drawn next to each use
+MOST_NAMED = 8  # names written out in one note
 LEAST_RUN = 3  # a shorter run would gain nothing by being folded
 TRANSPOSE = "TBackward0"
 
@@ -143,6 +144,7 @@ def fold(graph: Graph, cap: int = CAP, repeat: int = REPEAT) -> Scene:
 def _repeat_leaves(draft: _Draft, repeat: int) -> None:
     gone = set()
     roots = draft.roots()
+    repeated: dict[tuple[int, int], list[str]] = {}
     for leaf, lines in enumerate(draft.into()):
         users = dict.fromkeys(draft.lines[k][0] for k in lines)
         if len(lines) < repeat or len(users) < 2 or not draft.is_leaf(leaf) or leaf in roots:
@@ -155,11 +157,21 @@ def _repeat_leaves(draft: _Draft, repeat: int) -> None:
             user, _, edge = draft.lines[k]
             draft.lines[k] = (user, copies[user], edge)
         gone.add(leaf)
-        name = draft.graph.nodes[draft.boxes[leaf][0]].variable or "A leaf"
-        draft.notes.append(
-            f"{name} is used {len(lines)} times and drawn next to each of its {len(users)} users."
-        )
+        name = draft.graph.nodes[draft.boxes[leaf][0]].variable
+        repeated.setdefault((len(lines), len(users)), []).append(name)
+    draft.notes += (_repeat_note(*counts, names) for counts, names in repeated.items())
     draft.without(gone)
+
+
+def _repeat_note(uses: int, users: int, names: list[str]) -> str:
+    known = [name for name in names if name]
+    listed = ", ".join(known[:MOST_NAMED] + ["..."] * (len(known) > MOST_NAMED))
+    if len(names) == 1:
+        return f"{listed or 'A leaf'} is used {uses} times and drawn next to each of {users} users."
+    words = (
+        f"{len(names)} leaves are used {uses} times each and drawn next to each of {users} users"
+    )
+    return f"{words}: {listed}." if listed else f"{words}."
 
 
 def _absorb_transposes(draft: _Draft) -> None:

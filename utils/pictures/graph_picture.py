@@ -8,7 +8,7 @@ from utils.pictures.fold import CAP, REPEAT, Box, Scene, fold
 from utils.pictures.names import brief, counted, place, root_words, shapes, spoken, tally
 from utils.pictures.numbers import bytes_words, shape_text, short
 from utils.pictures.picture import Picture
-from utils.pictures.stage import FLOW, FLOW_UPRIGHT, Look, Row, Stage, Stroke
+from utils.pictures.stage import FLOW, FLOW_UPRIGHT, Look, Row, Stage, Stroke, fitted
 
 MOST_SAVED = 3  # saved tensors written out in one box
 MOST_LISTED = 20  # nodes written out in the text twin
@@ -37,13 +37,16 @@ def draw_graph(
     scene = fold(graph, cap, repeat)
     roots = _roots_by_node(graph)
     rows = [_rows(scene, box) for box in scene.boxes]
-    stage = Stage(scene, [(row,) for row in rows], [()] * len(scene.lines), upright)
+    marks = [
+        root_words(root for node in box.nodes for root in roots.get(node, ()))
+        for box in scene.boxes
+    ]
+    stage = Stage(scene, [(row,) for row in rows], [()] * len(scene.lines), marks, upright)
     body = [stage.line_svg(k, Stroke()) for k in range(len(scene.lines))]
     for k, box in enumerate(scene.boxes):
         leaf = graph.nodes[box.nodes[-1]].kind == "leaf"
         fill, stroke = (svg.LEAF_FILL, svg.LEAF) if leaf else (svg.BOX_FILL, svg.LINE)
-        above = root_words(root for node in box.nodes for root in roots.get(node, ()))
-        body.append(stage.box_svg(k, Look(fill, stroke, 1.4, "", above, svg.MUTED, rows[k])))
+        body.append(stage.box_svg(k, Look(fill, stroke, rows=rows[k])))
     title = _title(graph)
     footer = _footer(graph, scene)
     text = graph_text(graph, scene, stage.upright)
@@ -95,7 +98,7 @@ def _rows(scene: Scene, box: Box) -> tuple[Row, ...]:
     rows = []
     outputs = nodes[0].outputs
     if len(outputs) == 1 and outputs[0].entries is not None:
-        rows.append(Row(f"value {short(outputs[0])}"))
+        rows.append(Row(f"value {fitted(outputs[0])}"))
     shown = saved if len(saved) <= MOST_SAVED else saved[: MOST_SAVED - 1]
     for item in shown:
         size = f", {bytes_words(item.nbytes)}" if item.nbytes else ""

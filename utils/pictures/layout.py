@@ -22,10 +22,29 @@ BOX_GAP = 30.0  # between two boxes of a layer
 LINE_GAP = 22.0  # between a box and a passing line
 BEND_GAP = 14.0  # between two passing lines
 PORT_GAP = 20.0  # between two lines that leave or reach one box
-LEAST_CURVE, MOST_CURVE = 10.0, 130.0  # length of the lane in which lines curve
+LEAST_CURVE = 10.0  # length of the lane in which lines curve, when all of them are straight
 ARROW = 14.0  # straight end of each line, for its arrowhead
 STRAIGHT = 0.5  # a line that bends less than this is straight
 STUB = 12.0  # length of a line that leads nowhere
+
+
+@dataclass(frozen=True, slots=True)
+class _Spacing:
+    """How much room there is between two layers.
+
+    Attributes:
+        margin: parts a box from its lines' labels, and those from the curves.
+        slope: length of a curve for each pixel that it bends.
+        longest: the length of the longest curve.
+    """
+
+    margin: float
+    slope: float
+    longest: float
+
+
+# Upright, the word "now" needs room between a box and its lines' labels.
+_LEVEL, _UPRIGHT = _Spacing(8.0, 0.45, 130.0), _Spacing(18.0, 0.25, 70.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +97,7 @@ def layered(
     if vertical:
         sizes = [(h, w) for w, h in sizes]
         wanted = [label and (label[1], label[0]) for label in wanted]
-    plan = _plan(sizes, edges, wanted, 18.0 if vertical else 8.0)
+    plan = _plan(sizes, edges, wanted, _UPRIGHT if vertical else _LEVEL)
 
     def turned(points: Sequence[Point]) -> tuple[Point, ...]:
         if vertical:
@@ -99,11 +118,11 @@ def _plan(
     sizes: Sequence[Size],
     edges: Sequence[tuple[int, int | None]],
     labels: Sequence[Size | None],
-    margin: float,
+    spacing: _Spacing,
 ) -> Layout:
     """The layout in (along, across): layers follow each other along, sources first.
 
-    Here a size or a label is (along, across) too. `margin` parts a box from its lines' labels.
+    Here a size or a label is (along, across) too.
     """
     count = len(sizes)
     rank = _ranks(count, edges)
@@ -132,7 +151,7 @@ def _plan(
         [leaves[k], *(across[i] for i in chain[1:-1]), arrives[k]] if len(chain) > 1 else []
         for k, chain in enumerate(chains)
     ]
-    begin, end, lane = _lanes(sizes, edges, labels, rank, layers, tracks, chains, margin)
+    begin, end, lane = _lanes(sizes, edges, labels, rank, layers, tracks, chains, spacing)
     centres = tuple(((begin[rank[i]] + end[rank[i]]) / 2, across[i]) for i in range(count))
     routes, spots = [], []
     for k, ((source, _), chain, label) in enumerate(zip(edges, chains, labels, strict=True)):
@@ -146,7 +165,7 @@ def _plan(
         stop = centres[target][0] - sizes[target][0] / 2
         routes.append(_route(tracks[k], rank[source], start, stop, begin, lane))
         room = label[0] if label else 0.0
-        spots.append((max(start, end[rank[source]]) + margin + room / 2, leaves[k]))
+        spots.append((max(start, end[rank[source]]) + spacing.margin + room / 2, leaves[k]))
     width = max(end, default=0.0)
     return Layout(centres, tuple(routes), tuple(spots), width, height, len(layers))
 
@@ -235,7 +254,8 @@ def _ports(
         for k in solid:
             at[k] = across[source] + offset + room[k] / 2
             offset += room[k]
-        shift = _straightening(at, aim, across[source], half[source])
+        stubs = sum(room[k] for k in lines if len(chains[k]) == 1)
+        shift = _straightening(at, aim, across[source], half[source] - 6, stubs)
         for k in solid:
             leaves[k] = at[k] + shift
         edge = across[source] + offset + shift if solid else across[source] - PORT_GAP / 2
@@ -247,14 +267,18 @@ def _ports(
 
 
 def _straightening(
-    at: dict[int, float], aim: dict[int, float], centre: float, half: float
+    at: dict[int, float], aim: dict[int, float], centre: float, half: float, after: float
 ) -> float:
-    """The shift of a box's ports that makes most of its lines straight."""
-    reach = max((abs(y - centre) for y in at.values()), default=0.0)
+    """The shift of a box's ports that makes most of its lines straight.
+
+    All ports stay within `half` of the centre, with room of `after` behind the last one.
+    """
     shifts = [0.0]
     for k in at:
         shift = aim[k] - at[k]
-        if abs(shift) + reach <= half - 6:
+        before = min(at.values()) + shift
+        behind = max(at.values()) + shift + after
+        if centre - half <= before and behind <= centre + half:
             shifts.append(shift)
 
     def bent(shift: float) -> tuple[int, float]:
@@ -271,7 +295,7 @@ def _lanes(
     layers: list[list[int]],
     tracks: list[list[float]],
     chains: list[list[int]],
-    margin: float,
+    spacing: _Spacing,
 ) -> tuple[list[float], list[float], list[float]]:
     """Along, per layer: where its boxes begin and end, and where its lines start to curve."""
     count = len(sizes)
@@ -280,14 +304,14 @@ def _lanes(
     curve = [LEAST_CURVE] * len(layers)
     for (source, _), label, track, chain in zip(edges, labels, tracks, chains, strict=True):
         level = rank[source]
-        room = label[0] + 2 * margin if label else margin
+        room = (label[0] if label else 0.0) + 2 * spacing.margin
         if len(chain) == 1:
             room += STUB
         label_room[level] = max(label_room[level], room)
         for k, (here, there) in enumerate(pairwise(track), level):
             bend = abs(here - there)
             if bend > STRAIGHT:
-                curve[k] = max(curve[k], min(MOST_CURVE, 12 + 0.45 * bend))
+                curve[k] = max(curve[k], min(spacing.longest, 12 + spacing.slope * bend))
     begin, end, lane = [], [], []
     at = 0.0
     for level in range(len(layers)):

@@ -9,16 +9,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from utils.graph.data import Value
 from utils.pictures import svg
 from utils.pictures.fold import Box, Scene
 from utils.pictures.layout import PORT_GAP, Layout, layered
 from utils.pictures.names import counted, heading, place, shapes, spoken, tally
+from utils.pictures.numbers import short
 
 PADDING = 12.0  # between a box's side and its text
-WIDEST = 176.0  # text in a box is cut to this width
+WIDEST = 216.0  # text in a box is cut to this width
 NARROWEST = 84.0
+LONGEST = 110.0  # a value that takes more pixels gives way to its shape and norm
 ROW = 16.0
-DEEP = 10  # a picture with more layers than this stands upright
+DEEP = 7  # a picture with more layers than this stands upright
 TOP = 78.0  # room for the heading, and for words above the topmost boxes
 LEAST_WIDTH = 440.0  # room for the heading
 
@@ -52,8 +55,7 @@ class Look:
 
     Attributes:
         fill, stroke, width, dash: of its outline; dash is "" for a solid one.
-        above: the word above the box; "" for none.
-        above_fill: its colour.
+        now: whether the word "now" stands above it.
         rows: the text below the fixed part.
     """
 
@@ -61,8 +63,7 @@ class Look:
     stroke: str
     width: float = 1.4
     dash: str = ""
-    above: str = ""
-    above_fill: str = svg.MUTED
+    now: bool = False
     rows: tuple[Row, ...] = ()
 
 
@@ -91,7 +92,7 @@ def fixed_rows(scene: Scene, box: Box) -> tuple[str, str, list[Row]]:
     name, rest = heading(last)
     rows = []
     if len(nodes) > 1:
-        rows.append(Row(f"{nodes[0].name} of it"))
+        rows.append(Row(f"{nodes[0].name} + {last.name}"))
     elif name != last.name:
         rows.append(Row(last.name))
     if last.kind == "custom":
@@ -101,6 +102,12 @@ def fixed_rows(scene: Scene, box: Box) -> tuple[str, str, list[Row]]:
     if box.uses:
         rows.append(Row(f"used {box.uses} times", svg.LEAF))
     return name, rest, rows
+
+
+def fitted(value: Value | None) -> str:
+    """A value short enough for a line or a box: its entries only if they take little room."""
+    words = short(value)
+    return words if svg.text_width(words) <= LONGEST else short(value, 1)
 
 
 def tooltip(scene: Scene, box: Box) -> str:
@@ -121,7 +128,7 @@ class Stage:
         scene: what to draw.
         extra: per box, the rows that it will ever show below its fixed ones, one tuple per moment.
         labels: per line, every label that it will ever carry.
-        above: per box, the longest word that will ever stand above it.
+        marks: per box, the words that always stand above it, such as "root"; "" for none.
         upright: whether values run top to bottom; None decides by the number of layers.
     """
 
@@ -130,17 +137,20 @@ class Stage:
         scene: Scene,
         extra: Sequence[Sequence[tuple[Row, ...]]],
         labels: Sequence[Sequence[str]],
+        marks: Sequence[str],
         upright: bool | None = None,
     ) -> None:
         self.scene = scene
         self.words = [fixed_rows(scene, box) for box in scene.boxes]
         self._extra = extra
         self._labels = labels
+        self._marks = marks
+        self._reached = {line.target for line in scene.lines}
         self.layout, self.upright = self._placed(upright)
         self.tooltips = [tooltip(scene, box) for box in scene.boxes]
         left = (max(self.layout.width + 2 * svg.MARGIN, LEAST_WIDTH) - self.layout.width) / 2
         self.width = self.layout.width + 2 * left
-        self.height = TOP + self.layout.height + svg.MARGIN
+        self.height = TOP + self.layout.height + (svg.MARGIN * 2 if self.upright else svg.MARGIN)
 
         def moved(points: Sequence[svg.Point]) -> tuple[svg.Point, ...]:
             return tuple((x + left, y + TOP) for x, y in points)
@@ -204,18 +214,34 @@ class Stage:
         outline = svg.box((x, y), (width, height), radius, look.fill, look.stroke, look.width)
         parts = [f"{outline}{dash}/>"]
         if len(self.scene.boxes[box].nodes) > 1:  # a second outline behind: a pile of nodes
-            behind = svg.box((x + 4, y + 4), (width, height), radius, look.fill, look.stroke, 1)
+            aside = 4 if self.upright else -4
+            behind = svg.box((x + aside, y - 4), (width, height), radius, look.fill, look.stroke, 1)
             parts.insert(0, f"{behind}{dash}/>")
-        if look.above:
-            at = (x - width / 2 + 4, top - 6) if self.upright else (x, top - 6)
-            anchor = "start" if self.upright else "middle"
-            parts.append(svg.label(at, look.above, svg.TEXT, look.above_fill, anchor, bold=True))
+        parts.append(self._words_above(box, look.now))
         if box not in self._fixed:
             self._fixed[box] = self._fixed_svg(box, x, top)
         parts.append(self._fixed[box])
         first = top + 36 + ROW * len(self.words[box][2])
         parts += (self._row_svg(row, (x, first + ROW * k)) for k, row in enumerate(look.rows))
         return f"<g>{''.join(parts)}</g>"
+
+    def _words_above(self, box: int, now: bool) -> str:
+        (x, y), (width, height) = self._centres[box], self.sizes[box]
+        above, below = self._marks[box], ""
+        if self.upright and box not in self._reached:  # nothing comes in from below
+            above, below = below, above
+        parts = []
+        if above or now:
+            words = " · ".join(words for words in ("now" if now else "", above) if words)
+            fill = svg.GRADIENT_INK if now else svg.MUTED
+            at = (x, y - height / 2 - 6)
+            if self.upright:  # lines leave from the middle of the upper side
+                at = (x - width / 2 + 4, at[1])
+            anchor = "start" if self.upright else "middle"
+            parts.append(svg.label(at, words, fill=fill, anchor=anchor, bold=True, halo=True))
+        if below:
+            parts.append(svg.label((x, y + height / 2 + 15), below, fill=svg.MUTED, bold=True))
+        return "".join(parts)
 
     def _fixed_svg(self, box: int, x: float, top: float) -> str:
         name, rest, rows = self.words[box]

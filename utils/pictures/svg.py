@@ -59,7 +59,7 @@ def text_width(text: str, size: float = TEXT, bold: bool = False) -> float:
 
 def cut(text: str, width: float, size: float = TEXT, bold: bool = False) -> str:
     """`text`, or as much of its beginning as fits into `width` pixels with an ellipsis."""
-    if text_width(text, size, bold) <= width:
+    if not text or text_width(text, size, bold) <= width:
         return text
     room = width - text_width("…", size, bold)
     kept = 0
@@ -155,7 +155,8 @@ def panel(title: str, description: str, body: str, size: Point, caption: Iterabl
     """
     width, height = num(size[0]), num(size[1])
     least = num(size[0] * LEAST / TEXT)
-    head = [label((MARGIN, MARGIN + 7), title, TITLE, INK, "start", bold=True)]
+    shown = cut(title, size[0] - 2 * MARGIN, TITLE, bold=True)
+    head = [label((MARGIN, MARGIN + 7), shown, TITLE, INK, "start", bold=True)]
     for k, line in enumerate(caption, 1):
         at = (MARGIN, MARGIN + 7 + k * LINE_HEIGHT)
         head.append(label(at, line, TEXT, MUTED, "start"))

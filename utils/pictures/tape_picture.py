@@ -10,10 +10,11 @@ from utils.pictures.fold import CAP, REPEAT, fold
 from utils.pictures.names import brief, counted, root_words, spoken
 from utils.pictures.numbers import short
 from utils.pictures.picture import Picture
-from utils.pictures.stage import Look, Row, Stage, Stroke
+from utils.pictures.stage import WIDEST, Look, Row, Stage, Stroke, fitted
 
 MOST_LISTED = 20  # nodes named one by one in the text twin
 READY = "ready"
+UNSENT, SENT, NOW = range(3)  # the moments of a line, in the order in which they are drawn
 READY_DASH, WAITING_DASH, UNSENT_DASH = "10 3", "5 4", "4 4"
 
 
@@ -44,16 +45,17 @@ class TapePicture:
         graph = tape.graph
         self._scene = scene = fold(graph, cap, repeat)
         self._turn = {step.node: k for k, step in enumerate(tape.steps, 1)}
-        self._sent = _sent(tape)
+        self._leaving = _leaving(graph)
+        self._sent = _sent(tape, self._leaving)
         self._into: list[list[int]] = [[] for _ in graph.nodes]  # per node, the edges that reach it
         for k, edge in enumerate(graph.edges):
             if edge.target is not None:
                 self._into[edge.target].append(k)
-        self._marks = [self._mark(box.nodes) for box in scene.boxes]
         self._stage = Stage(
             scene,
             [self._every_rows(box.nodes) for box in scene.boxes],
             [() if line.target is None else self._labels(line.edges[0]) for line in scene.lines],
+            [self._mark(box.nodes) for box in scene.boxes],
             upright,
         )
         self._drawn: dict[tuple[int, Look], str] = {}
@@ -69,37 +71,37 @@ class TapePicture:
             raise ValueError(f"step {k} of {self.steps}: expected 0 (before) to {self.steps}")
         waiting = self._waiting(k)
         title = self._title(k)
-        text = self.text(k)
-        body = [self._line(number, k) for number in range(len(self._scene.lines))]
+        text = self._text(k, waiting)
+        lines = sorted(self._line(number, k) for number in range(len(self._scene.lines)))
+        body = [drawn for _, _, drawn in lines]
         for number, box in enumerate(self._scene.boxes):
-            look = self._look(number, box.nodes, k, waiting)
+            look = self._look(box.nodes, k, waiting)
             drawn = self._drawn.get((number, look))
             if drawn is None:
                 drawn = self._drawn[number, look] = self._stage.box_svg(number, look)
             body.append(drawn)
         return Picture(self._stage.panel(title, text, "".join(body), self._footer(k)), title, text)
 
-    def text(self, k: int) -> str:
+    def _text(self, k: int, waiting: Sequence[int]) -> str:
         """The text twin of step `k`: the same facts, line by line."""
         graph = self.tape.graph
-        lines = []
+        lines = [self._title(k)]
         if k:
-            step = self.tape.steps[k - 1]
-            lines.append(f"{self._title(k)}: {spoken(graph.nodes[step.node])}")
-            lines += self._step_text(step)
+            lines += self._step_text(self.tape.steps[k - 1])
         else:
-            lines.append(self._title(k))
             for root, seed in zip(graph.roots, self.tape.seeds, strict=False):
-                if root.node is not None:
+                if root.node is not None and seed is not None:
                     name = root.variable or root.path or brief(graph.nodes[root.node])
                     lines.append(f"starts at {name} with {short(seed)}")
-        return "\n".join([*lines, *self._states_text(k), *self._footer(k)])
+        return "\n".join([*lines, *self._states_text(k, waiting), *self._footer(k)])
 
     def _title(self, k: int) -> str:
+        if not self.steps:
+            return "Backward, no step ran"
         if k == 0:
             return f"Backward, before step 1 of {self.steps}"
-        end = ", the last" if k == self.steps and not self.tape.error else ""
-        return f"Backward, step {k} of {self.steps}{end}"
+        node = self.tape.graph.nodes[self.tape.steps[k - 1].node]
+        return f"Backward, step {k} of {self.steps}: {spoken(node)}"
 
     def _footer(self, k: int) -> list[str]:
         notes = list(self._scene.notes)
@@ -124,25 +126,24 @@ class TapePicture:
         words = root_words(root for root, _ in found)
         if not words:
             return ""
-        return f"{words}, starts with {', '.join(short(seed) for _, seed in found)}"
+        seeds = ", ".join(fitted(seed) for _, seed in found if seed is not None)
+        return f"{words}, starts with {seeds}" if seeds else words
 
-    def _look(self, number: int, nodes: Sequence[int], k: int, waiting: list[int]) -> Look:
+    def _look(self, nodes: Sequence[int], k: int, waiting: list[int]) -> Look:
         leaf = self.tape.graph.nodes[nodes[-1]].kind == "leaf"
         rows = self._rows(nodes, k, waiting)
-        mark = self._marks[number]
         turns = [self._turn.get(node, self.steps + 1) for node in nodes]
         if k and k in turns:
-            above = f"now · {mark}" if mark else "now"
-            return Look(svg.GRADIENT_FILL, svg.GRADIENT, 3.0, "", above, svg.GRADIENT_INK, rows)
+            return Look(svg.GRADIENT_FILL, svg.GRADIENT, 3.0, now=True, rows=rows)
         stroke = svg.LEAF if leaf else svg.LINE
         fill = svg.LEAF_FILL if leaf else svg.BOX_FILL
         if all(turn <= k for turn in turns):
-            return Look(fill, stroke, 1.6, "", mark, svg.MUTED, rows)
+            return Look(fill, stroke, 1.6, rows=rows)
         if rows[0].text == READY:
-            return Look(fill, stroke, 1.6, READY_DASH, mark, svg.MUTED, rows)
+            return Look(fill, stroke, 1.6, READY_DASH, rows=rows)
         if not leaf:
             fill, stroke = svg.WAIT_FILL, svg.FAINT
-        return Look(fill, stroke, 1.4, WAITING_DASH, mark, svg.MUTED, rows)
+        return Look(fill, stroke, 1.4, WAITING_DASH, rows=rows)
 
     def _rows(self, nodes: Sequence[int], k: int, waiting: Sequence[int]) -> tuple[Row, ...]:
         if len(nodes) > 1 and self.tape.graph.nodes[nodes[-1]].kind != "leaf":
@@ -172,20 +173,21 @@ class TapePicture:
     # What a line looks like
 
     def _labels(self, edge: int) -> tuple[str, ...]:
-        return (short(self._sent[edge][1]),) if edge in self._sent else ()
+        return (fitted(self._sent[edge][1]),) if edge in self._sent else ()
 
-    def _line(self, number: int, k: int) -> str:
+    def _line(self, number: int, k: int) -> tuple[int, int, str]:
+        """(how late it is to be drawn, its number, its SVG): what is now covers what was before."""
         line = self._scene.lines[number]
-        turn, value = (0, None)
-        if line.target is not None:
+        if line.target is None:
+            turn, value = self.steps + 1, None
+        else:
             turn, value = self._sent.get(line.edges[0], (self.steps + 1, None))
-        moment = (turn < k) - (turn > k)  # -1 unsent, 0 now, 1 sent before
+        moment = UNSENT if turn > k else NOW if turn == k else SENT
         drawn = self._lines.get((number, moment))
         if drawn is None:
-            drawn = self._lines[number, moment] = self._stage.line_svg(
-                number, _stroke(moment, value)
-            )
-        return drawn
+            drawn = self._stage.line_svg(number, _stroke(moment, value))
+            self._lines[number, moment] = drawn
+        return moment, number, drawn
 
     # The text twin
 
@@ -195,8 +197,8 @@ class TapePicture:
         for slot, value in enumerate(step.arrived):
             where = f" at slot {slot}" if len(step.arrived) > 1 else ""
             lines.append(f"came in{where}: {'none arrived' if value is None else short(value)}")
-        edges = [edge for edge in graph.edges if edge.source == step.node]
-        for edge, value in zip(edges, step.sent, strict=False):
+        for k, value in zip(self._leaving.get(step.node, ()), step.sent, strict=False):
+            edge = graph.edges[k]
             if edge.target is not None:
                 lines.append(f"goes out to {brief(graph.nodes[edge.target])}: {short(value)}")
         if step.change:
@@ -205,8 +207,8 @@ class TapePicture:
             lines.append(f".grad of {name}: {short(change.before)} → {short(change.after)}")
         return lines
 
-    def _states_text(self, k: int) -> list[str]:
-        graph, waiting = self.tape.graph, self._waiting(k)
+    def _states_text(self, k: int, waiting: Sequence[int]) -> list[str]:
+        graph = self.tape.graph
         groups: dict[str, list[str]] = {"done": [], "ready": [], "waiting": []}
         last = k == self.steps
         for step in self.tape.steps[: max(k - 1, 0)]:
@@ -228,9 +230,8 @@ class TapePicture:
         return lines
 
 
-def _sent(tape: Tape) -> dict[int, tuple[int, Value | None]]:
+def _sent(tape: Tape, leaving: dict[int, list[int]]) -> dict[int, tuple[int, Value | None]]:
     """Per edge on which a step sent something or nothing: (number of the step, what)."""
-    leaving = _leaving(tape.graph)
     sent = {}
     for k, step in enumerate(tape.steps, 1):
         for edge, value in zip(leaving.get(step.node, ()), step.sent, strict=False):
@@ -250,23 +251,25 @@ def _done_rows(step: Step) -> tuple[Row, ...]:
     if step.arrived and all(value is None for value in step.arrived):
         rows.append(Row("none arrived", svg.INK))
     elif len(step.arrived) == 1:
-        rows.append(Row(f"in: {short(step.arrived[0])}", svg.INK))
+        rows.append(Row(f"in: {fitted(step.arrived[0])}", svg.INK))
     else:
         for slot, value in list(enumerate(step.arrived))[:3]:
-            rows.append(Row(f"in {slot}: {short(value)}", svg.INK))
+            rows.append(Row(f"in {slot}: {fitted(value)}", svg.INK))
         if len(step.arrived) > 3:
             rows.append(Row(f"and {counted(len(step.arrived) - 3, 'slot')} more", svg.INK))
     if step.change:
-        change = f".grad {short(step.change.before)} → {short(step.change.after)}"
-        rows.append(Row(change, svg.INK, bold=True))
+        before, after = fitted(step.change.before), fitted(step.change.after)
+        change = f".grad {before} → {after}"
+        fits = svg.text_width(change, bold=True) <= WIDEST
+        for words in [change] if fits else [f".grad {before} →", after]:
+            rows.append(Row(words, svg.INK, bold=True))
     return tuple(rows)
 
 
 def _stroke(moment: int, value: Value | None) -> Stroke:
-    if moment < 0:
+    if moment == UNSENT:
         return Stroke(dash=UNSENT_DASH)
+    width = 3.0 if moment == NOW else 1.6
     if value is None:
-        return Stroke(width=3.0 if moment == 0 else 1.5, label="none")
-    if moment == 0:
-        return Stroke(svg.GRADIENT, 3.0, "", short(value), svg.GRADIENT_INK, bold=True)
-    return Stroke(svg.GRADIENT, 1.6, "", short(value), svg.GRADIENT_INK)
+        return Stroke(width=width, label="none")
+    return Stroke(svg.GRADIENT, width, "", fitted(value), svg.GRADIENT_INK, bold=moment == NOW)
