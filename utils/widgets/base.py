@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Iterable, Sequence
 
 import ipywidgets
@@ -20,7 +21,7 @@ class CourseWidget(ipywidgets.VBox):
     repository's web view; and plain text that is the same on each run.
 
     Args:
-        heading: one line above the controls; plain text.
+        heading: one line above the controls; `prose`.
         controls: rows of controls, top to bottom.
     """
 
@@ -31,7 +32,7 @@ class CourseWidget(ipywidgets.VBox):
         self.facts = ipywidgets.HTML()
         super().__init__(
             [
-                ipywidgets.HTML(f"{STYLE}<p><strong>{html.escape(heading)}</strong></p>"),
+                ipywidgets.HTML(f"{STYLE}<p><strong>{prose(heading)}</strong></p>"),
                 *controls,
                 self.picture,
                 self.words,
@@ -39,6 +40,7 @@ class CourseWidget(ipywidgets.VBox):
             ]
         )
         self.add_class(CARD)
+        self.picture.add_class("course-picture")
 
     def show(self, picture: Picture | None, words: str, facts: str = "") -> None:
         """Put a picture, words and facts on the card.
@@ -48,7 +50,7 @@ class CourseWidget(ipywidgets.VBox):
             words: HTML, short. A live region: a screen reader speaks it when it changes.
             facts: HTML, as long as it needs to be, such as a table; read on demand.
         """
-        self.picture.value = f'<div class="course-picture">{picture.svg}</div>' if picture else ""
+        self.picture.value = picture.svg if picture else ""
         self.words.value = f'<div role="status" aria-live="polite">{words}</div>'
         self.facts.value = facts
 
@@ -68,9 +70,9 @@ class CourseWidget(ipywidgets.VBox):
         }
 
 
-def row(*controls: ipywidgets.Widget) -> ipywidgets.HBox:
+def row(*controls: ipywidgets.Widget, align: str = "center") -> ipywidgets.HBox:
     """Controls side by side, onto the next line where the window is narrow."""
-    layout = ipywidgets.Layout(flex_flow="row wrap", align_items="center", grid_gap="6px 14px")
+    layout = ipywidgets.Layout(flex_flow="row wrap", align_items=align, grid_gap="6px 14px")
     return ipywidgets.HBox(controls, layout=layout)
 
 
@@ -88,3 +90,8 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "")
 def code(text: object) -> str:
     """`text` as inline code, escaped."""
     return f"<code>{html.escape(str(text))}</code>"
+
+
+def prose(text: str) -> str:
+    """Plain text as HTML, escaped; what stands between backticks becomes code."""
+    return re.sub("`([^`]+)`", r"<code>\1</code>", html.escape(text, quote=False))

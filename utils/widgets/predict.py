@@ -13,7 +13,7 @@ import ipywidgets
 import torch
 
 from utils.pictures.picture import Picture
-from utils.widgets.base import CourseWidget, code
+from utils.widgets.base import CourseWidget, code, prose
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ class Prediction(CourseWidget):
         self.buttons = {key: ipywidgets.Button(description=key) for key in self.choices}
         for key, button in self.buttons.items():
             button.on_click(lambda _, key=key: self.choose(key))
-        layout = ipywidgets.Layout(align_items="flex-start")
+        layout = ipywidgets.Layout(align_items="flex-start", grid_gap="4px")
         offer = ipywidgets.VBox(list(self.buttons.values()), layout=layout)
         if self.outcome.is_value:
             offer.add_class("course-values")
@@ -93,21 +93,20 @@ class Prediction(CourseWidget):
         """Take `key` as the learner's prediction, and reply."""
         right = key == self.outcome.key
         verdict = "✓ Right." if right else "✗ Not yet."
-        again = "" if right else "<p>Look again, and choose another.</p>"
+        again = "" if right else " Which one fits? Choose again."
         self.show(
             self.reward if right else None,
             f"<p><strong>{verdict}</strong> You chose {code(key)}. "
-            f"{html.escape(self.choices[key])}</p>{again}",
+            f"{prose(self.choices[key])}{again}</p>",
             f"<p>What torch does:</p><pre>{html.escape(self.outcome.report)}</pre>",
         )
 
     def still(self) -> str:
         items = "".join(
-            f"<li>{code(key) if self.outcome.is_value else html.escape(key)}</li>"
-            for key in self.choices
+            f"<li>{code(key) if self.outcome.is_value else prose(key)}</li>" for key in self.choices
         )
         return (
-            f"<p><strong>{html.escape(self.heading)}</strong></p><ul>{items}</ul>"
+            f"<p><strong>{prose(self.heading)}</strong></p><ul>{items}</ul>"
             "<p>Run this cell to choose.</p>"
         )
 
@@ -128,7 +127,7 @@ def predict(
     name of the exception it raises.
 
     Args:
-        question: what will happen, in one sentence.
+        question: what will happen, in one sentence; `backticks` set code, here and in the replies.
         program: the code in question, without arguments; the learner reads it in the cell above.
         choices: the outcomes on offer, in order, each with the reply to whoever chooses it.
         show: a picture that comes with the right reply.

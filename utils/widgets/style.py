@@ -6,6 +6,8 @@ the card paints itself and sets JupyterLab's colour variables anew for what is i
 
 from __future__ import annotations
 
+import html
+
 CARD = "autograd-course"
 
 INK, MUTED, PAPER, LINE = "#1b1f24", "#57606a", "#fcfcfa", "#8c959f"
@@ -31,8 +33,8 @@ _RULES = f"""
 }}
 .{CARD} .widget-html-content > * {{ max-width: 100%; }}
 .{CARD} .widget-html-content p {{ margin: 0 0 4px; }}
-.{CARD} .course-picture {{ overflow-x: auto; }}
-.{CARD} .course-picture svg {{ display: block; max-width: none; }}
+.{CARD} .course-picture {{ overflow-x: auto; margin: 4px 0; }}
+.{CARD} .course-picture svg {{ display: block; }}
 .{CARD} code, .{CARD} pre {{
   background: #eef0f2; color: {INK}; font-size: 13px; padding: 1px 4px; border-radius: 3px;
 }}
@@ -42,6 +44,7 @@ _RULES = f"""
   text-align: left; vertical-align: top; padding: 3px 10px; color: {INK};
   border-bottom: 1px solid #d8dce0; white-space: normal;
 }}
+.{CARD} .course-facts td {{ white-space: pre-line; }}
 .{CARD} table caption {{ text-align: left; color: {MUTED}; }}
 .{CARD} .widget-button {{
   background: #fff; color: {INK}; border: 1px solid {MUTED}; border-radius: 4px; font-size: 14px;
@@ -51,22 +54,44 @@ _RULES = f"""
 .{CARD} .widget-button:hover {{ background: #e9edf0; }}
 .{CARD} .course-values .widget-button {{ font-family: var(--jp-code-font-family, monospace); }}
 .{CARD} .widget-checkbox {{ width: auto; }}
+.{CARD} .widget-checkbox label {{ display: flex; align-items: center; gap: 8px; }}
+.{CARD} .widget-checkbox input {{ width: 16px; height: 16px; margin: 0; }}
 .{CARD} .widget-slider, .{CARD} .widget-checkbox {{ min-height: 32px; align-items: center; }}
 .{CARD} .widget-slider .noUi-connect {{ background: {MUTED}; }}
-.{CARD} .widget-slider .noUi-handle {{ border: 2px solid {INK}; background: #fff; }}
+.{CARD} .widget-slider .noUi-handle, .{CARD} .noUi-handle:hover, .{CARD} .noUi-handle:focus {{
+  border: 2px solid {INK}; background: #fff; transform: none;
+}}
 .{CARD} :focus-visible, .{CARD} .noUi-handle:focus {{
   outline: 3px solid {INK}; outline-offset: 2px;
 }}
 """
 
-# ipywidgets leaves the handle of its slider without a name, so a screen reader would say "slider"
-# and a number. This lends it the words of the visible label, also when the handle comes later.
-_NAME_SLIDERS = (
-    f"const card = this.closest('.{CARD}');"
-    "const name = () => card.querySelectorAll('[role=slider]:not([aria-label])').forEach(handle =>"
-    " handle.setAttribute('aria-label',"
-    " handle.closest('.widget-slider').querySelector('label').textContent));"
-    "name(); new MutationObserver(name).observe(card, {childList: true, subtree: true});"
-)
+# What a style sheet cannot do. Whatever is added to the card, now or later:
+# * ipywidgets leaves the handle of its slider without a name, so a screen reader would say "slider"
+#   and a number. The handle borrows the words of its visible label.
+# * A wide picture has a scroll box of its own; it follows the node whose turn it is.
+_SCRIPT = f"""
+const card = this.closest('.{CARD}');
+const arrange = () => {{
+  for (const handle of card.querySelectorAll('[role=slider]:not([aria-label])')) {{
+    const label = handle.closest('.widget-slider').querySelector('label');
+    handle.setAttribute('aria-label', label.textContent);
+  }}
+  const picture = card.querySelector('.course-picture');
+  if (!picture) return;
+  const overflows = picture.scrollWidth > picture.clientWidth;
+  picture.tabIndex = overflows ? 0 : -1;  // who scrolls with the keyboard has to come in
+  picture.role = overflows ? 'group' : null;
+  picture.ariaLabel = overflows ? 'Picture, wider than its box' : null;
+  const words = [...picture.querySelectorAll('text')];
+  const spot = words.find(word => word.textContent.startsWith('now'))
+    || words.find(word => word.textContent.includes('starts with'));
+  if (!spot) return;
+  const [inner, outer] = [spot.getBoundingClientRect(), picture.getBoundingClientRect()];
+  picture.scrollLeft += inner.left + inner.width / 2 - outer.left - outer.width / 2;
+}};
+arrange();
+new MutationObserver(arrange).observe(card, {{childList: true, subtree: true}});
+"""
 
-STYLE = f'<style onload="{_NAME_SLIDERS}">{_RULES}</style>'
+STYLE = f'<style onload="{html.escape(_SCRIPT)}">{_RULES}</style>'
