@@ -7,6 +7,7 @@ import pkgutil
 import re
 
 import pytest
+import torch
 
 import tests.wrong_answers as bank
 from tests.wrong_answers.solutions import answer_cell, check_cell, solution, stub
@@ -61,14 +62,40 @@ def test_other_right_answers_are_right(exercise) -> None:
 )
 def test_wrong_answer_is_named(id: str, mistake: str) -> None:
     exercise = exercises()[id]
-    messages = set()
-    for seed in SEEDS:
-        verdict = grade(exercise, WRONG[id][mistake], seed)
-        assert verdict.outcome in ("not yet", "crashed"), verdict
-        assert verdict.mistake == mistake, verdict.message
-        assert verdict.points == 0
-        messages.add(re.sub(r"[-\d.e]+", "#", verdict.message))
-    assert len(messages) == 1, f"the message changes with the inputs: {messages}"
+    answers = WRONG[id][mistake]
+    for answer in answers if isinstance(answers, list) else [answers]:
+        messages = set()
+        for seed in SEEDS:
+            verdict = grade(exercise, answer, seed)
+            assert verdict.outcome in ("not yet", "crashed"), f"{answer}: {verdict}"
+            assert verdict.mistake == mistake, f"{answer}: {verdict.message}"
+            assert verdict.points == 0
+            messages.add(re.sub(r"[-\d.e]+", "#", verdict.message))
+        assert len(messages) == 1, f"the message changes with the inputs: {messages}"
+
+
+NONSENSE = {
+    "None": lambda *args: [args, None][1],
+    "a number": lambda *args: 7 + 0 * len(args),
+    "a string": lambda *args: str(len(args)),
+    "an empty list": lambda *args: list(args)[:0],
+    "an empty dict": lambda *args: dict.fromkeys(args[:0]),
+    "a scalar tensor": lambda *args: torch.tensor(float(len(args))),
+    "an integer tensor": lambda *args: torch.arange(3 + len(args)),
+    "what came in": lambda *args: args,
+    "a list of lists": lambda *args: [[args], [None], ["x"]],
+    "a dict of anything": lambda *args: {key: [args, {"x": None}] for key in "abc"},
+    "a function": lambda *args: lambda: args,
+    "a generator": lambda *args: (arg for arg in args),
+}
+
+
+@each
+@pytest.mark.parametrize("nonsense", NONSENSE)
+def test_nonsense_gets_a_sentence(exercise, nonsense: str) -> None:
+    verdict = grade(exercise, NONSENSE[nonsense], seed=0)
+    assert verdict.outcome in ("not yet", "crashed"), verdict.message
+    assert verdict.message.endswith(("?", ".")) or verdict.outcome == "crashed", verdict.message
 
 
 @each
