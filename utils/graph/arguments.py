@@ -11,7 +11,7 @@ from torch.autograd.graph import GradientEdge, Node
 from .data import Graph, Root
 from .roots import edge_of, find_roots
 from .structure import Live
-from .values import sizes
+from .values import dtype_name, sizes
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ def backward_call(live: Live, graph: Graph, gradient: object, inputs: object) ->
     roots = [_as_root(live.items[place][1]) for place in places]
     given = _gradients(gradient, [graph.roots[place] for place in places])
     seeds = [
-        _seed(root, vector, _name(graph.roots[place]))
+        _seed(root, vector, graph.roots[place])
         for root, vector, place in zip(roots, given, places, strict=True)
     ]
     return Call(roots, seeds, places, None if inputs is None else _inputs(inputs))
@@ -54,12 +54,6 @@ def backward_call(live: Live, graph: Graph, gradient: object, inputs: object) ->
 
 def _as_root(item: object) -> torch.Tensor | GradientEdge:
     return GradientEdge(item, 0) if isinstance(item, Node) else item
-
-
-def _name(root: Root) -> str:
-    if root.variable:
-        return root.variable
-    return f"root{root.path}" if root.path else "the root"
 
 
 def _gradients(gradient: object, roots: Sequence[Root]) -> list[torch.Tensor | None]:
@@ -71,7 +65,7 @@ def _gradients(gradient: object, roots: Sequence[Root]) -> list[torch.Tensor | N
         if not isinstance(vector, torch.Tensor):
             raise TypeError(
                 f"gradient{path} is of type {type(vector).__name__}, not a tensor: give one of the "
-                f"root's shape, made with torch.tensor(...)."
+                "root's shape, made with torch.tensor(...)."
             )
     if len(roots) == 1 and list(given) in ([""], ["[0]"]):
         return list(given.values())
@@ -86,17 +80,22 @@ def _gradients(gradient: object, roots: Sequence[Root]) -> list[torch.Tensor | N
 
 
 def _seed(
-    root: torch.Tensor | GradientEdge, vector: torch.Tensor | None, name: str
+    root: torch.Tensor | GradientEdge, vector: torch.Tensor | None, described: Root
 ) -> torch.Tensor:
+    """The vector to start from: the one given, or 1 for a root of one real entry."""
+    name = described.variable or f"root{described.path}"
     try:
         if isinstance(root, GradientEdge):
             meta = root.node._input_metadata[root.output_nr]
-            shape, dtype, device = sizes(meta.shape), meta.dtype, meta.device
+            shape, dtype = sizes(meta.shape), meta.dtype
         else:
-            shape, dtype, device = sizes(root.shape), root.dtype, root.device
-    except RuntimeError:  # a strided nested tensor: torch compares the shapes itself
+            shape, dtype = sizes(root.shape), root.dtype
+    except RuntimeError:  # a strided nested tensor has no shape; torch compares them itself
         if vector is None:
-            raise ValueError(f"{name} is nested: give a nested tensor of its shape.") from None
+            raise ValueError(
+                f"{name} is nested, so backward needs a weight for each of its entries: give a "
+                f"nested tensor like it, such as torch.ones_like({name})."
+            ) from None
         return vector
     if vector is not None:
         if sizes(vector.shape) != shape:
@@ -106,17 +105,21 @@ def _seed(
             )
         return vector
     if any(size != 1 for size in shape):
+        example = f"torch.ones_like({name})" if described.variable else f"torch.ones{shape}"
         raise ValueError(
             f"{name} has shape {shape}, so backward needs a weight for each of its entries: give "
-            f"a vector of {name}'s shape {shape}, such as torch.ones{shape}, or reduce {name} "
-            "to one number first, such as by .sum()."
+            f"a vector of {name}'s shape {shape}, such as {example}, or reduce {name} to one "
+            "number first, such as by .sum()."
         )
     if not dtype.is_floating_point:
         raise ValueError(
-            f"{name} has dtype {dtype}, and backward starts by itself only from a real number: "
-            f"give a vector of {name}'s shape and dtype, or take .real or .abs() first."
+            f"{name} has dtype {dtype_name(dtype)}, and only from a real number does backward "
+            f"start by itself: give a vector of {name}'s shape and dtype, or take .real or .abs() "
+            "first."
         )
-    return torch.ones(shape, dtype=dtype, device=device)
+    if isinstance(root, GradientEdge):
+        return torch.ones(shape, dtype=dtype, device=meta.device)
+    return torch.ones_like(root)
 
 
 def _inputs(inputs: object) -> list[torch.Tensor | GradientEdge]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import compress
 from typing import Any
 
 import torch
 
 from .data import Graph
+from .unseen import unseen
 
 
 def grad_owners(graph: Graph, live: list[Any]) -> list[tuple[int, torch.Tensor]]:
@@ -55,9 +57,12 @@ def _living_tensors() -> Iterator[torch.Tensor]:
             if kind not in kinds:
                 kinds.add(kind)
                 todo.append(kind)
-    # `type(...)` asks the object nothing; `isinstance` would run code of proxies.
-    tensors = [thing for thing in gc.get_objects() if type(thing) in kinds]
-    with torch._C.DisableTorchFunction():
+    # `type` asks the objects nothing (`isinstance` would run code of proxies), and this way the
+    # hundreds of thousands of them pass at the speed of C.
+    things = gc.get_objects()
+    tensors = list(compress(things, map(kinds.__contains__, map(type, things))))
+    del things
+    with unseen():
         yield from tensors
 
 
@@ -68,21 +73,14 @@ def untouched(tensors: Iterable[torch.Tensor]) -> Iterator[None]:
     A stand-in has the same numbers, so a hook that looks at `.grad` sees what it would see in a
     real backward. To put the old object back would not be enough without it: torch adds in place.
     """
-    with torch._C.DisableTorchFunction():
+    with unseen():
         kept = {id(tensor): (tensor, tensor.grad) for tensor in tensors}
     try:
-        _set({key: (tensor, _copy(grad)) for key, (tensor, grad) in kept.items()})
+        with unseen():
+            for tensor, grad in kept.values():
+                tensor.grad = None if grad is None else grad.detach().clone()
         yield
     finally:
-        _set(kept)
-
-
-def _set(grads: dict[int, tuple[torch.Tensor, torch.Tensor | None]]) -> None:
-    with torch._C.DisableTorchFunction():
-        for tensor, grad in grads.values():
-            tensor.grad = grad
-
-
-def _copy(grad: torch.Tensor | None) -> torch.Tensor | None:
-    with torch._C.DisableTorchFunction():
-        return None if grad is None else grad.detach().clone()
+        with unseen():
+            for tensor, grad in kept.values():
+                tensor.grad = grad

@@ -10,11 +10,12 @@ from typing import Any
 import torch
 
 from .arguments import Call, backward_call
-from .bridge import Namespace, caller_namespace
 from .data import GradChange, Graph, Step, Tape, Value
 from .grads import grad_owners, hidden_leaves, untouched
+from .names import Namespace, caller_namespace
 from .roots import edge_of
 from .structure import Live, follow
+from .unseen import unseen
 from .values import value_of
 from .walk import describe
 
@@ -129,7 +130,7 @@ class _Recorder:
             self._handles.append(node.register_hook(self._node_hook(index)))
         # Of an inner tensor that is asked for, the node need not run: its gradient is just taken.
         place = {node: index for index, node in enumerate(self._live.nodes)}
-        with torch._C.DisableTorchFunction():
+        with unseen():
             for item in self._inputs:
                 if isinstance(item, torch.Tensor) and not item.is_leaf and item.grad_fn in place:
                     before = item.grad if item.retains_grad else None
@@ -146,8 +147,7 @@ class _Recorder:
         def hook(grad_inputs: tuple, grad_outputs: tuple) -> None:
             place = self._captured.pop(index, None)
             change = self._change(index) if place is None else self.steps[place].change
-            with torch._C.DisableTorchFunction():
-                step = Step(index, _values(grad_outputs), _values(grad_inputs), change)
+            step = Step(index, _values(grad_outputs), _values(grad_inputs), change)
             if place is None:
                 self.steps.append(step)
             else:
@@ -167,7 +167,7 @@ class _Recorder:
     ) -> Callable[[torch.Tensor], None]:
         def hook(grad: torch.Tensor) -> None:
             node = self._graph.nodes[index]
-            with torch._C.DisableTorchFunction(), torch.no_grad():
+            with unseen():
                 taken = value_of(grad)
                 old = None if before is None else value_of(before)
                 new = taken if before is None else value_of(before + grad)
@@ -188,7 +188,7 @@ class _Recorder:
 
 
 def _grad(owner: torch.Tensor) -> Value | None:
-    with torch._C.DisableTorchFunction():
+    with unseen():
         grad = owner.grad
         return None if grad is None else value_of(grad)
 

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 import torch
 from torch.autograd.graph import GradientEdge, Node, get_gradient_edge
 
+from .unseen import unseen
+
 LIMIT = 10_000
 """So many things are looked at. A real output has a few; only a container without end has more."""
 
@@ -70,6 +72,6 @@ def edge_of(item: object) -> GradientEdge | None:
     if isinstance(item, Node):
         return GradientEdge(item, 0)
     if isinstance(item, torch.Tensor) and item.requires_grad:
-        with torch._C.DisableTorchFunction():  # neither a subclass nor a mode takes part
+        with unseen():
             return get_gradient_edge(item)
     return None

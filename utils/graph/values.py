@@ -12,11 +12,13 @@ from collections.abc import Iterable
 import torch
 
 from .data import Number, Value
+from .unseen import anyone_watching, unseen
 
 KEEP = 64
 """Up to this many entries are kept; of a bigger tensor only the norm."""
 
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
+_NUMBERS = (float, int, bool, complex)
 _DTYPES: dict[torch.dtype, str] = {}
 
 
@@ -48,11 +50,10 @@ def value_of(tensor: torch.Tensor, keep: int = KEEP) -> Value:
         >>> value_of(torch.tensor([3.0, -4.0]))
         Value(shape=(2,), dtype='float32', entries=(3.0, -4.0), norm=5.0)
     """
-    if type(tensor) not in _PLAIN:
-        # A subclass may answer every call with code of its own; this reads what it wraps.
-        with torch._C.DisableTorchFunctionSubclass():
-            return _read(tensor, keep)
-    return _read(tensor, keep)
+    if type(tensor) in _PLAIN and not anyone_watching():
+        return _read(tensor, keep)
+    with unseen():
+        return _read(tensor, keep)
 
 
 def bytes_of(tensor: torch.Tensor) -> int:
@@ -84,10 +85,14 @@ def _entries(tensor: torch.Tensor) -> tuple[Number, ...]:
     if tensor.layout is not torch.strided:
         tensor = tensor.detach().to_dense()
     if tensor.dim() == 0:
-        return (tensor.tolist(),)
-    if tensor.dim() > 1:
-        tensor = tensor.detach().reshape(-1)
-    return tuple(tensor.tolist())
+        entries = (tensor.tolist(),)
+    elif tensor.dim() == 1:
+        entries = tuple(tensor.tolist())
+    else:
+        entries = tuple(tensor.detach().reshape(-1).tolist())
+    if entries and type(entries[0]) not in _NUMBERS:
+        raise TypeError("symbols, no numbers")  # a fake tensor while something is traced
+    return entries
 
 
 def _norm_of_entries(entries: tuple[Number, ...]) -> float | None:

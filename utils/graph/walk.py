@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .bridge import Namespace, annotate, caller_namespace, why_no_graph
 from .data import Edge, Graph, Node, Root, Value
+from .names import Namespace, annotate, caller_namespace
+from .reasons import why_no_graph
 from .saved import SavedReader
 from .structure import Live, follow
+from .unseen import unseen
 from .values import dtype_name, sizes, value_of
 
 
@@ -55,22 +57,8 @@ def describe(
 ) -> Graph:
     """`live` as plain data; the arguments are those of `walk`."""
     described = len(live.nodes) if limit is None else min(limit, len(live.nodes))
-    reader = SavedReader()
-    kinds: dict[type, str] = {}
-    shared: dict[tuple, tuple[Value, ...]] = {}
-    nodes = []
-    for index, node in enumerate(live.nodes):
-        kind = kinds.get(type(node))
-        if kind is None:
-            kind = kinds[type(node)] = _kind(type(node))
-        outputs = _outputs(node, shared)
-        if index >= described or not saved:
-            nodes.append(Node(index, type(node).__name__, kind, outputs))
-            continue
-        if kind == "leaf":
-            outputs = (value_of(node.variable),)
-        kept, facts = reader.read(node)
-        nodes.append(Node(index, type(node).__name__, kind, outputs, kept, facts))
+    with unseen():
+        nodes = _nodes(live, described if saved else 0)
     graph = Graph(
         nodes=tuple(nodes),
         edges=tuple([Edge(*row) for row in live.rows]),
@@ -78,6 +66,27 @@ def describe(
         described=described,
     )
     return annotate(graph, live.nodes, names) if names else graph
+
+
+def _nodes(live: Live, full: int) -> list[Node]:
+    """The nodes, the first `full` of them with all they keep."""
+    reader = SavedReader()
+    kinds: dict[type, str] = {}
+    shared: dict[tuple, tuple[Value, ...]] = {}
+    nodes = []
+    for index, node in enumerate(live.nodes):
+        name = type(node).__name__
+        kind = kinds.get(type(node))
+        if kind is None:
+            kind = kinds[type(node)] = _kind(type(node))
+        outputs = _outputs(node, shared)
+        if index >= full:
+            nodes.append(Node(index, name, kind, outputs))
+            continue
+        if kind == "leaf":
+            outputs = (value_of(node.variable),)
+        nodes.append(Node(index, name, kind, outputs, *reader.read(node)))
+    return nodes
 
 
 def _kind(kind: type) -> str:
