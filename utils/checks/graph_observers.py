@@ -52,10 +52,11 @@ def call_on_graph(answer: Callable[..., Any], case: dict[str, Any]) -> dict[str,
 
     Returns:
         "result": facts, where a tensor that is one of the inputs carries its name under "is",
-        and a node its place in `graph_nodes` under "index"; "inputs": facts by name; "raised": the
-        words of an expected error, or ""; "ran": how many nodes the engine ran; "freed": whether the
-        graph has lost its saved tensors; "inside": operations that ran inside a node which was
-        called by hand; "calls": how many torch functions were called.
+        and a node its place in `graph_nodes` under "index"; "inputs": facts by name;
+        "raised": the words of an expected error, or ""; "ran": how many nodes the engine ran;
+        "freed": whether the graph has lost its saved tensors; and, with `case["watch"]`,
+        "inside": operations that ran inside a node which was called by hand,
+        "calls": how many torch functions were called.
     """
     scope = build(case)
     nodes = graph_nodes(scope["y"]) if "y" in scope else []
@@ -148,7 +149,8 @@ class _Below(TorchDispatchMode):
         self.work = work
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
-        if self.work.depth == 0:
+        # Reading a saved result makes a detached twin of it: that is no work of a node.
+        if self.work.depth == 0 and func is not torch.ops.aten.detach.default:
             self.work.inside.append(str(func))
         return func(*args, **(kwargs or {}))
 

@@ -1,0 +1,311 @@
+"""Naming, counting, leaves."""
+
+from __future__ import annotations
+
+import itertools
+from collections import deque
+
+import torch
+
+TRUE_NAMES = {
+    "a * b": "MulBackward0",
+    "a ** 2": "PowBackward0",
+    "a - 1": "SubBackward0",
+    "torch.exp(a)": "ExpBackward0",
+    "(a * b).sum()": "SumBackward0",
+    "(2 * a + b).mean()": "MeanBackward0",
+    "M @ N": "MmBackward0",
+    "a": None,
+    "a.detach() * 3": None,
+    "a.detach() * b": "MulBackward0",
+}
+
+
+def names_with(changes):
+    """An answer with some names changed."""
+
+    def predictions():
+        return {**TRUE_NAMES, **changes}
+
+    return predictions
+
+
+def names_as_list():
+    return list(TRUE_NAMES.values())
+
+
+def names_without_one():
+    return {key: name for key, name in TRUE_NAMES.items() if key != "M @ N"}
+
+
+def names_without_digit():
+    return {key: name and name[:-1] for key, name in TRUE_NAMES.items()}
+
+
+def names_of_forward():
+    return {key: name and name.removesuffix("Backward0") for key, name in TRUE_NAMES.items()}
+
+
+def names_in_capitals_of_functions():
+    return {
+        key: name and name.removesuffix("Backward0").lower() for key, name in TRUE_NAMES.items()
+    }
+
+
+def names_asked_of_torch():
+    a, b = torch.rand(3, requires_grad=True), torch.rand(3, requires_grad=True)
+    scope = {"torch": torch, "a": a, "b": b}
+    scope["M"], scope["N"] = torch.rand(2, 3, requires_grad=True), torch.rand(3, 4)
+    found = {}
+    for expression in TRUE_NAMES:
+        node = eval(expression, scope).grad_fn
+        found[expression] = node.name() if node else None
+    return found
+
+
+def names_with_none_as_text():
+    print("thinking")
+    return {key: str(name) for key, name in TRUE_NAMES.items()}
+
+
+# --- count_graph
+
+
+def walk(root):
+    seen, queue = [root.grad_fn], deque([root.grad_fn])
+    while queue:
+        for parent, _ in queue.popleft().next_functions:
+            if parent is not None and parent not in seen:
+                seen.append(parent)
+                queue.append(parent)
+    return seen
+
+
+def parents(node):
+    return [parent for parent, _ in node.next_functions if parent is not None]
+
+
+def count_every_path(root):
+    def visit(node):
+        nodes, edges = 1, 0
+        for parent in parents(node):
+            below = visit(parent)
+            nodes, edges = nodes + below[0], edges + below[1] + 1
+        return nodes, edges
+
+    return visit(root.grad_fn)
+
+
+def count_edges_first(root):
+    nodes = walk(root)
+    return sum(len(parents(node)) for node in nodes), len(nodes)
+
+
+def count_operations(root):
+    nodes = [node for node in walk(root) if node.next_functions]
+    return len(nodes), sum(len(parents(node)) for node in nodes)
+
+
+def count_without_root(root):
+    nodes = walk(root)
+    return len(nodes) - 1, sum(len(parents(node)) for node in nodes)
+
+
+def count_none_too(root):
+    seen, todo, edges = {root.grad_fn}, [root.grad_fn], 0
+    while todo:
+        node = todo.pop()
+        if node is None:
+            continue
+        for parent, _ in node.next_functions:
+            edges += 1
+            if parent not in seen:
+                seen.add(parent)
+                todo.append(parent)
+    return len(seen), edges
+
+
+def count_all_entries(root):
+    nodes = walk(root)
+    return len(nodes), sum(len(node.next_functions) for node in nodes)
+
+
+def count_pairs(root):
+    nodes = walk(root)
+    return len(nodes), len({(node, parent) for node in nodes for parent in parents(node)})
+
+
+def count_first_visits(root):
+    nodes = walk(root)
+    return len(nodes), len(nodes) - 1
+
+
+def count_edges_of_operations_only(root):
+    nodes = walk(root)
+    inner = [p for node in nodes for p in parents(node) if p.next_functions]
+    return len(nodes), len(inner)
+
+
+def count_one_edge_for_the_root(root):
+    nodes = walk(root)
+    return len(nodes), 1 + sum(len(parents(node)) for node in nodes)
+
+
+def count_one(root):
+    return len(walk(root))
+
+
+def count_recursively(root):
+    seen = set()
+
+    def visit(node):
+        if node is None or node in seen:
+            return 0
+        seen.add(node)
+        below = [parent for parent, _ in node.next_functions]
+        return sum(parent is not None for parent in below) + sum(map(visit, below))
+
+    edges = visit(root.grad_fn)
+    return [len(seen), edges]
+
+
+def count_by_layers(root):
+    nodes, layer, edges = {root.grad_fn}, {root.grad_fn}, 0
+    while layer:
+        ends = list(itertools.chain.from_iterable(map(parents, layer)))
+        edges += len(ends)
+        layer = set(ends) - nodes
+        nodes |= layer
+    return len(nodes), edges
+
+
+# --- find_leaves
+
+
+def leaves_as_nodes(root):
+    return [node for node in walk_fast(root) if not node.next_functions]
+
+
+def walk_fast(root):
+    seen = {root.grad_fn: None}
+    todo = [root.grad_fn]
+    while todo:
+        for parent in parents(todo.pop()):
+            if parent not in seen:
+                seen[parent] = None
+                todo.append(parent)
+    return list(seen)
+
+
+def leaves_once_per_use(root):
+    found = []
+    for node in walk_fast(root):
+        found += [p.variable for p in parents(node) if hasattr(p, "variable")]
+    return found
+
+
+def leaves_of_first_edges(root):
+    node = root.grad_fn
+    while node.next_functions:
+        node = node.next_functions[0][0]
+    return [node.variable]
+
+
+def leaves_detached(root):
+    return [n.variable.detach() for n in walk_fast(root) if hasattr(n, "variable")]
+
+
+def leaves_right_behind_root(root):
+    return [p.variable for p in parents(root.grad_fn) if hasattr(p, "variable")]
+
+
+def leaves_recursively(root):
+    seen, found = set(), []
+
+    def visit(node):
+        if node is None or node in seen:
+            return
+        seen.add(node)
+        if hasattr(node, "variable"):
+            found.append(node.variable)
+        for parent, _ in node.next_functions:
+            visit(parent)
+
+    visit(root.grad_fn)
+    return found
+
+
+def leaves_as_gradients(root):
+    return [n.variable.grad for n in walk_fast(root) if hasattr(n, "variable")]
+
+
+def leaves_from_two_steps(root):
+    near = [p for node in walk_fast(root)[:2] for p in parents(node)]
+    near += [p for node in near for p in parents(node)]
+    return [*{n.variable for n in near if hasattr(n, "variable")}]
+
+
+def leaves_as_set(root):
+    return {n.variable for n in walk_fast(root) if type(n).__name__ == "AccumulateGrad"}
+
+
+def leaves_as_generator(root):
+    yield from (n.variable for n in reversed(walk_fast(root)) if not n.next_functions)
+
+
+def leaves_by_queue(root):
+    queue, seen, found = deque([root.grad_fn]), set(), ()
+    while queue:
+        node = queue.popleft()
+        if node in seen or node is None:
+            continue
+        seen.add(node)
+        if node.name() == "torch::autograd::AccumulateGrad":
+            found += (node.variable,)
+        queue.extend(parent for parent, _ in node.next_functions)
+    return found
+
+
+WRONG = {
+    "name_the_node": {
+        "not_a_dict": names_as_list,
+        "missing_key": names_without_one,
+        "no_number": names_without_digit,
+        "forward_name": names_of_forward,
+        "leaf_has_a_node": names_with({"a": "AccumulateGrad"}),
+        "detached_has_a_node": names_with({"a.detach() * 3": "MulBackward0"}),
+        "detached_cuts_all": names_with({"a.detach() * b": None}),
+        "first_operation": names_with({"(a * b).sum()": "MulBackward0"}),
+        "no_node_for_at": names_with({"M @ N": "MatmulBackward0"}),
+        "wrong_name": names_with({"a ** 2": "MulBackward0"}),
+    },
+    "count_graph": {
+        "counted_per_path": count_every_path,
+        "swapped": count_edges_first,
+        "leaves_left_out": count_operations,
+        "root_left_out": count_without_root,
+        "counted_none_as_node": count_none_too,
+        "counted_none_as_edge": count_all_entries,
+        "parallel_as_one": count_pairs,
+        "edges_to_new_nodes": count_first_visits,
+        "edges_to_leaves_left_out": count_edges_of_operations_only,
+        "wrong_edges": count_one_edge_for_the_root,
+        "not_two_numbers": count_one,
+    },
+    "find_leaves": {
+        "nodes_not_tensors": leaves_as_nodes,
+        "listed_twice": leaves_once_per_use,
+        "first_edge_only": leaves_of_first_edges,
+        "copies": leaves_detached,
+        "found_none": leaves_right_behind_root,
+        "recursion": leaves_recursively,
+        "not_tensors": leaves_as_gradients,
+        "some_missing": leaves_from_two_steps,
+    },
+}
+
+RIGHT = {
+    "name_the_node": [names_asked_of_torch, names_with_none_as_text],
+    "count_graph": [count_recursively, count_by_layers],
+    "find_leaves": [leaves_as_set, leaves_as_generator, leaves_by_queue],
+}
