@@ -21,8 +21,8 @@ def lab(arguments: list[str]) -> int:
 
     jupyterlab(
         [
-            "notebooks/00_start_here.ipynb",
             f"--ServerApp.root_dir={ROOT}",
+            "--LabApp.default_url=/lab/tree/notebooks/00_start_here.ipynb",
             f"--LabApp.app_settings_dir={ROOT / 'utils' / 'lab_settings'}",
             *arguments,
         ]
