@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from .sources import FUNCTIONS, Source, function_at, parse
+from .sources import FUNCTIONS, NOWHERE, Source, function_at, parse
 
 GRAD_MODE = "<grad mode>"
 """The name under which calls of `torch.set_grad_enabled` are filed."""
@@ -24,7 +24,7 @@ class Binding:
         name: the target as written: "z", "self.h", "ws[0]".
         value: the expression on the right; None when it cannot be known (a loop variable, ...).
         statement: the statement itself.
-        kind: "assign", "augmented", "inplace" or "mark" (`requires_grad_`; changes no value).
+        kind: "assign", "augmented", "walrus", "inplace" or "mark" (`requires_grad_`, no new value).
         item: k when this name takes the k-th item of `value`; None when it takes the whole.
         order: its place among all bindings of its scope.
         blocks: the branches and loop bodies around it, outermost first.
@@ -43,7 +43,7 @@ class Binding:
     blocks: tuple[int, ...] = ()
     loops: frozenset[int] = frozenset()
     contexts: tuple[ast.expr, ...] = ()
-    source: Source = Source("")
+    source: Source = NOWHERE
     scope: int = 0
     moment: int = 0
 
@@ -73,7 +73,7 @@ class Scope:
 
     def __init__(self) -> None:
         self.bindings: dict[str, list[Binding]] = {}
-        self.statements: list[tuple[tuple, tuple, int, tuple[int, ...]]] = []
+        self.statements: list[tuple[int, tuple[int, ...], ast.stmt]] = []
         self.foreign: set[str] = set()
         self._order = 0
         self._blocks: tuple[int, ...] = ()
@@ -98,9 +98,7 @@ class Scope:
     def visit(self, body: list[ast.stmt]) -> None:
         for statement in body:
             self._order += 1
-            start = (statement.lineno, statement.col_offset)
-            end = (statement.end_lineno, statement.end_col_offset)
-            self.statements.append((start, end, self._order, self._blocks))
+            self.statements.append((self._order, self._blocks, statement))
             self._visit(statement)
 
     def _block(self, body: list[ast.stmt], loop: bool = False, targets: ast.AST | None = None):
@@ -234,7 +232,7 @@ class Scope:
         for part in _calls(expression):
             if isinstance(part, ast.NamedExpr):
                 self._order += 1
-                self._target(part.target, part.value, node)
+                self.bind(part.target.id, part.value, node, "walrus")
                 continue
             name = called(part)
             if name == "set_grad_enabled":

@@ -11,8 +11,11 @@ from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 import torch
 from torch import nn
 
-from .data import Graph, Node, Root
+from .data import Graph, Node, Root, Value
+from .expressions import Named, Wording, explain
 from .namespace import Namespace, as_namespace, caller_namespace
+from .timeline import timeline
+from .traces import learner_s_line, traces
 from .values import KEEP, value_of
 
 __all__ = ["Namespace", "annotate", "caller_namespace", "find_names", "name_of"]
@@ -46,23 +49,41 @@ def annotate(
         if graph.nodes[index].kind == "leaf"
     }
     named: dict[tuple[int, int], list[str]] = {}
-    values = {}
+    places: dict[int, tuple[int, int]] = {}
+    values: dict[tuple[int, int], Value] = {}
+    outputs: list[Named] = []
     with torch._C.DisableTorchFunctionSubclass():
         for tensor, names in find_names(namespace.variables):
             index, slot = leaves.get(id(tensor)), 0
-            if index is None:
-                try:
-                    index, slot = number.get(tensor.grad_fn), tensor.output_nr
-                except RuntimeError:  # torch forbids the grad_fn of some views changed in place
-                    continue
+            if index is None and tensor.grad_fn is not None:
+                index, slot = number.get(tensor.grad_fn), tensor.output_nr
             if index is None:
                 continue
             named[index, slot] = names
-            if graph.nodes[index].kind != "leaf" and tensor.numel() <= KEEP:
-                values[index, slot] = value_of(tensor)
+            places[id(tensor)] = (index, slot)
+            if graph.nodes[index].kind != "leaf":
+                changed = tensor._version > 0 and not tensor._is_view()
+                # `v @ x` ends with a squeeze in place of torch's own, which changes no entry
+                changed = changed and not graph.nodes[index].name.startswith("Squeeze")
+                outputs.append(Named(index, slot, names, changed))
+                if tensor.numel() <= KEEP:
+                    values[index, slot] = value_of(tensor)
+    variables = {index: named[index, slot][0] for index, slot in sorted(named, reverse=True)}
+    noted = traces(live_nodes)
+    wordings: dict[int, Wording] = {}
+    if namespace.sources:
+        line = timeline(namespace.sources)
+        wordings, chosen = explain(graph, outputs, places, namespace.variables, line, noted)
+        variables |= chosen
     nodes = list(graph.nodes)
-    for index, slot in sorted(named, reverse=True):  # the first output has the last word
-        nodes[index] = replace(nodes[index], variable=named[index, slot][0])
+    for index in variables.keys() | wordings.keys() | noted.keys():
+        changes: dict[str, object] = {"variable": variables.get(index, "")}
+        if index in wordings:
+            words = wordings[index]
+            changes |= {"expression": words.expression, "line": words.line, "file": words.file}
+        if index in noted:
+            changes["line"], changes["file"] = learner_s_line(noted[index], namespace.sources)
+        nodes[index] = replace(nodes[index], **changes)
     for (index, slot), value in values.items():
         nodes[index] = _with_output(nodes[index], slot, value)
     return replace(graph, nodes=tuple(nodes), roots=_roots(graph.roots, named))
@@ -141,7 +162,7 @@ def _parts(thing: object) -> Iterator[tuple[str, object, bool]]:
             yield f".{name}", part, False
 
 
-def _with_output(node: Node, slot: int, value) -> Node:
+def _with_output(node: Node, slot: int, value: Value) -> Node:
     if slot >= len(node.outputs):
         return node
     return replace(node, outputs=(*node.outputs[:slot], value, *node.outputs[slot + 1 :]))

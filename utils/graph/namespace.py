@@ -133,12 +133,14 @@ def _cells(variables: Mapping[str, object]) -> list[Source]:
         return []
     shell = variables["get_ipython"]()
     failed = getattr(getattr(shell, "history_manager", None), "exceptions", {})
-    first = max(1, len(history) - _CELLS)
-    return [
-        Source(_body(cell), f"cell {number}", complete=number not in failed)
-        for number, cell in enumerate(history[first:], first)
-        if isinstance(cell, str)
-    ]
+    numbers = getattr(getattr(shell, "compile", None), "_filename_map", {})
+    paths = {number: path for path, number in numbers.items()}
+    cells = []
+    for number in range(max(1, len(history) - _CELLS), len(history)):
+        if isinstance(history[number], str):
+            done, path = number not in failed, paths.get(number, "")
+            cells.append(Source(_body(history[number]), f"cell {number}", complete=done, path=path))
+    return cells
 
 
 def _body(cell: str) -> str:

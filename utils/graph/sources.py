@@ -32,6 +32,10 @@ class Source:
     path: str = ""
 
 
+NOWHERE = Source("")
+"""No code at all."""
+
+
 def enclosing_functions(text: str, line: int, name: str) -> list[ast.AST]:
     """The function that starts on `line` and those around it, innermost first; [] if not found."""
     tree = parse(text)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ast
+import math
 from dataclasses import replace
 from functools import lru_cache
+from typing import NamedTuple
 
 from .bindings import Binding, scan
 from .sources import Source
@@ -13,6 +16,22 @@ from .sources import Source
 def timeline(sources: tuple[Source, ...]) -> Timeline:
     """The timeline of some sources; only text is kept, never an object of the learner's."""
     return Timeline(sources)
+
+
+class Place(NamedTuple):
+    """A moment in a scope.
+
+    Attributes:
+        moment: which of the scope's sources.
+        order: all bindings before this one have run.
+        blocks: the branches and loop bodies around it.
+        running: the statement that is running, of which parts may have run.
+    """
+
+    moment: int
+    order: float
+    blocks: tuple[int, ...]
+    running: ast.AST | None
 
 
 class Timeline:
@@ -56,7 +75,8 @@ class Timeline:
         scope = self._scope_of(name, at)
         if scope is None:
             return []
-        moment, order, blocks = self._place(scope, at)
+        moment, order, blocks, running = self._place(scope, at)
+        found: list[tuple[Binding, bool]] = []
         earlier, late = [], []
         for b in self._bindings[scope][name]:
             if b.kind == "mark":
@@ -65,7 +85,8 @@ class Timeline:
                 earlier.append(b)
             elif b.moment == moment and b.loops & set(blocks):
                 late.append(b)  # ran in an earlier round of a loop, if at all
-        found: list[tuple[Binding, bool]] = []
+            elif b.statement is running and b.kind in ("inplace", "walrus"):
+                found.append((b, False))  # inside the running statement: already, or not yet
         for b in reversed(earlier):
             for other in [o for o in reversed(late) if not _inside(b, o, moment, blocks)]:
                 found.append((other, False))
@@ -80,6 +101,10 @@ class Timeline:
     def marks(self, name: str) -> list[Binding]:
         """Where `name.requires_grad_()` or `name.requires_grad = ...` was written."""
         return [b for scope in self._bindings for b in scope.get(name, ()) if b.kind == "mark"]
+
+    def visible(self, name: str, at: Binding) -> bool:
+        """Whether `name` in the statement `at` is what the caller sees under that name."""
+        return self._scope_of(name, None) == self._scope_of(name, at)
 
     def may_rebind(self, name: str, since: Binding) -> bool:
         """Whether `name` may have got another value after `since` ran."""
@@ -101,12 +126,11 @@ class Timeline:
                 return scope
         return None
 
-    def _place(self, scope: int, at: Binding | None) -> tuple[int, float, tuple[int, ...]]:
+    def _place(self, scope: int, at: Binding | None) -> Place:
         if at is not None and at.scope == scope:
-            return at.moment, at.order, at.blocks
+            return Place(at.moment, at.order, at.blocks, None)
         moment = len(self._scopes[scope]) - 1
-        source = self._scopes[scope][moment]
-        return moment, *_position(source.text, source.function, source.line, source.column)
+        return _running(moment, self._scopes[scope][moment])
 
 
 def _inside(b: Binding, other: Binding, moment: int, blocks: tuple[int, ...]) -> bool:
@@ -115,14 +139,13 @@ def _inside(b: Binding, other: Binding, moment: int, blocks: tuple[int, ...]) ->
     return b.moment == moment and shared[-1] in b.loops
 
 
-def _position(
-    text: str, function: int | None, line: int | None, column: int | None
-) -> tuple[float, tuple[int, ...]]:
-    """The order and the blocks of the statement that is running."""
-    best = None
-    if line is not None:
-        for start, end, order, blocks in scan(text, function).statements:
-            began = start[0] <= line if column is None else start <= (line, column)
-            if began and line <= end[0]:
-                best = (order, blocks)  # a statement inside another comes later
-    return best or (float("inf"), ())
+def _running(moment: int, source: Source) -> Place:
+    """Where a source is now: at the statement that is running, or at its end."""
+    place = Place(moment, math.inf, (), None)
+    if source.line is not None:
+        for order, blocks, statement in scan(source.text, source.function).statements:
+            start = (statement.lineno, statement.col_offset)
+            began = start <= (source.line, math.inf if source.column is None else source.column)
+            if began and source.line <= statement.end_lineno:
+                place = Place(moment, order, blocks, statement)  # the innermost comes last
+    return place

@@ -1,0 +1,106 @@
+"""Finds what was written for a node, and believes it only if it fits the real graph.
+
+An assignment in the learner's source is a claim; the graph is the evidence. `z = 3 * (x + 2) ** 2`
+is believed when z's node multiplies what a power made of what an addition made of x. Then the
+inner nodes have their expressions too. What does not fit, or fits in two ways, is left out.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from .bindings import called
+from .data import Graph
+from .lookup import Lookup
+from .matching import Claims, Matcher
+from .skeleton import Skeleton
+from .timeline import Timeline
+from .traces import Frame
+
+_WIDTH = 40  # characters of an expression; a box has no room for more
+_MAKE = ("assign", "walrus")  # the kinds of binding that make a new tensor
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """What was written for a node, and the line and file of it."""
+
+    expression: str
+    line: int
+    file: str
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """An output that the learner has names for.
+
+    Attributes:
+        index, slot: the node, and which of its outputs.
+        names: the best first.
+        changed: whether the tensor was changed in place since an operation made it.
+    """
+
+    index: int
+    slot: int
+    names: Sequence[str]
+    changed: bool
+
+
+def explain(
+    graph: Graph,
+    named: Sequence[Named],
+    places: Mapping[int, tuple[int, int]],
+    variables: Mapping[str, object],
+    line: Timeline,
+    traces: Mapping[int, Sequence[Frame]],
+) -> tuple[dict[int, Wording], dict[int, str]]:
+    """What was written for the nodes of `graph`.
+
+    Args:
+        graph: names, edges and facts of the nodes.
+        named: the outputs that the learner has names for; leaves are none of them.
+        places: by `id`, for tensors that are alive and in the graph: (node, slot).
+        variables: what the learner sees.
+        line: what the learner wrote, in order of time.
+        traces: by node, the frames that torch noted in anomaly mode.
+
+    Returns:
+        By node, what was written; and by node, which of its names it was assigned to.
+    """
+    matcher = Matcher(Skeleton(graph), places, Lookup(variables, line), line, traces)
+    claims: Claims = {}
+    inner: Claims = {}
+    chosen: dict[int, str] = {}
+    for output in named:
+        for name in output.names:
+            statements = [
+                binding
+                for binding, _ in line.before(name)
+                # an operation makes a new tensor; one that was changed since is not its result
+                if not output.changed or binding.kind not in _MAKE or _in_place(binding.value)
+            ]
+            found = matcher.one_of(statements, output.index, output.slot)
+            if found and output.index in found:
+                chosen.setdefault(output.index, name)
+                claims.setdefault(output.index, found[output.index])
+                inner = found | inner
+                break
+    wordings = {}
+    for index, (expression, binding) in (inner | claims).items():
+        text = _shortened(ast.unparse(expression))
+        wordings[index] = Wording(text, expression.lineno, binding.source.file)
+    return wordings, chosen
+
+
+def _shortened(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= _WIDTH else text[: _WIDTH - 1].rstrip() + "…"
+
+
+def _in_place(value: ast.expr | None) -> bool:
+    """Whether an expression changes something in place, as `x.add_(1)` does."""
+    return value is None or any(
+        called(part).endswith("_") for part in ast.walk(value) if isinstance(part, ast.Call)
+    )

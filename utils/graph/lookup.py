@@ -1,0 +1,128 @@
+"""Looks up what an expression stands for, without running any of it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import ModuleType
+
+import torch
+from torch import nn
+
+from .bindings import Binding
+from .operators import ATTRIBUTES, fitting
+from .timeline import Timeline
+
+MISSING = object()
+"""What is not among the variables, or could only be had by running something."""
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """What a call calls.
+
+    Attributes:
+        kind: "torch" for an operation of torch's, "custom" for an autograd.Function's `apply`,
+            "module" for an nn.Module, "other" for anything else.
+        name: of the operation, or of the custom node.
+        operands: the arguments, with the object before the dot first where it is a tensor.
+        module: the nn.Module.
+    """
+
+    kind: str
+    name: str
+    operands: list[ast.expr]
+    module: nn.Module | None = None
+
+
+class Lookup:
+    """The learner's variables, as the text refers to them."""
+
+    def __init__(self, variables: Mapping[str, object], line: Timeline) -> None:
+        self._variables = variables
+        self._line = line
+
+    def value(self, e: ast.expr, at: Binding) -> object:
+        """What a name, `a.b` or `a[0]` in the statement `at` stands for now; MISSING if unknown."""
+        match e:
+            case ast.Name(name):
+                if self._line.visible(name, at):
+                    return self._variables.get(name, MISSING)
+            case ast.Attribute(owner, name):
+                owner = self.value(owner, at)
+                try:
+                    attributes = object.__getattribute__(owner, "__dict__")
+                except (AttributeError, TypeError):
+                    return MISSING
+                if issubclass(type(owner), nn.Module):
+                    for register in ("_parameters", "_modules", "_buffers"):
+                        if name in attributes.get(register, ()):
+                            return attributes[register][name]
+                return attributes.get(name, MISSING)
+            case ast.Subscript(owner, place):
+                owner = self.value(owner, at)
+                if type(owner) in (list, tuple, dict):
+                    try:
+                        return owner[ast.literal_eval(place)]
+                    except (LookupError, TypeError, ValueError):
+                        return MISSING
+        return MISSING
+
+    def may_differ(self, e: ast.expr, at: Binding) -> bool:
+        """Whether a name, `a.b` or `a[0]` may have stood for something else when `at` ran."""
+        if self._line.may_rebind(ast.unparse(e), at):
+            return True
+        while isinstance(e, ast.Attribute | ast.Subscript):
+            e = e.value
+        return isinstance(e, ast.Name) and self._line.may_rebind(e.id, at)
+
+    def untracked(self, e: ast.expr, at: Binding) -> bool:
+        """Whether `e` may have had no graph: a number, a tensor that requires no grad, unknown."""
+        match e:
+            case ast.BinOp(left, _, right):
+                return self.untracked(left, at) and self.untracked(right, at)
+            case ast.UnaryOp(_, operand):
+                return self.untracked(operand, at)
+            case ast.Attribute(value, name) if name in ATTRIBUTES:
+                return self.untracked(value, at)
+            case ast.Name() | ast.Attribute() | ast.Subscript():
+                thing = self.value(e, at)
+                if issubclass(type(thing), torch.Tensor):
+                    return not thing.requires_grad or self.may_differ(e, at)
+                return not isinstance(e, ast.Subscript) or self.untracked(e.value, at)
+            case ast.Call():
+                called = self.called(e, at)
+                if called.kind == "torch" and fitting(called.name):
+                    return all(self.untracked(operand, at) for operand in called.operands)
+        return True
+
+    def called(self, call: ast.Call, at: Binding) -> Called:
+        """What `call` calls, as far as the variables tell."""
+        func = call.func
+        arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
+        name = getattr(func, "attr", getattr(func, "id", ""))
+        target = self.value(func, at)
+        owner = self.value(func.value, at) if isinstance(func, ast.Attribute) else MISSING
+        function = owner if name == "apply" else getattr(target, "__self__", None)
+        if isinstance(function, type) and issubclass(function, torch.autograd.Function):
+            return Called("custom", f"{function.__name__}Backward", arguments)
+        if isinstance(target, nn.Module):
+            return Called("module", "", arguments, target)
+        if target is not MISSING:
+            if _is_torch_s(target):
+                return Called("torch", target.__name__, arguments)
+            return Called("other", "", arguments)
+        if isinstance(func, ast.Attribute):
+            if owner is MISSING or issubclass(type(owner), torch.Tensor):
+                return Called("torch", name, [func.value, *arguments])
+        elif name in ("abs", "pow") and self._line.visible(name, at):
+            return Called("torch", name, arguments)
+        return Called("other", "", arguments)
+
+
+def _is_torch_s(function: object) -> bool:
+    """Whether it is a function of torch's own, such as `torch.exp` or `F.relu`."""
+    module = getattr(function, "__module__", None)
+    torch_s = isinstance(module, str) and module.partition(".")[0] == "torch"
+    return torch_s and not isinstance(function, type | ModuleType) and hasattr(function, "__name__")
