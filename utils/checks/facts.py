@@ -15,7 +15,9 @@ def facts(obj: Any) -> dict[str, Any]:
         "grad_fn": torch's name or "", "grad": a copy or None, "version", "parameter": whether it
         is one, "attributes": names that were assigned to it and mean nothing to torch};
         {"kind": "plain", "value"} for numbers, strings and None; the same for each item under
-        "items" for lists, tuples and dicts; {"kind": "other", "type"} for the rest.
+        "items" for lists, tuples and dicts; {"kind": "module", "training": the flag of each part
+        by name, "state": facts of each parameter and buffer by name} for a module;
+        {"kind": "other", "type"} for the rest.
     """
     if isinstance(obj, torch.Tensor):
         grad = obj.grad if obj.is_leaf or obj.retains_grad else None
@@ -41,4 +43,14 @@ def facts(obj: Any) -> dict[str, Any]:
         }
     if isinstance(obj, set | frozenset):
         return {"kind": "set", "items": [facts(value) for value in sorted(obj, key=repr)]}
+    if isinstance(obj, torch.nn.Module):
+        return {
+            "kind": "module",
+            "type": type(obj).__name__,
+            "training": {name: part.training for name, part in obj.named_modules()},
+            "state": {
+                name: facts(tensor)
+                for name, tensor in (*obj.named_parameters(), *obj.named_buffers())
+            },
+        }
     return {"kind": "other", "type": type(obj).__name__}

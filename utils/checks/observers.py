@@ -97,17 +97,24 @@ def shares_storage(a: Any, b: Any) -> bool:
 
 
 class _NodesRun(TorchDispatchMode):
-    """Notes which autograd nodes are at work while operations run."""
+    """Notes which autograd nodes are at work while operations run, and the biggest thing made."""
 
     def __init__(self) -> None:
         super().__init__()
         self.names: list[str] = []
+        self.runs: dict[int, list[str]] = {}  # by the engine's own number of the run
+        self.largest = 0
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         node = torch._C._current_autograd_node()
         if node is not None:
             self.names.append(type(node).__name__)
-        return func(*args, **(kwargs or {}))
+            run = self.runs.setdefault(torch._C._current_graph_task_id(), [])
+            run.append(type(node).__name__)
+        made = func(*args, **(kwargs or {}))
+        if isinstance(made, torch.Tensor) and not func.is_view:  # a view needs no memory
+            self.largest = max(self.largest, made.numel() * made.element_size())
+        return made
 
 
 def call_watching_backward(answer: Callable[..., Any], case: dict[str, Any]) -> dict[str, Any]:
@@ -117,10 +124,18 @@ def call_watching_backward(answer: Callable[..., Any], case: dict[str, Any]) -> 
         what `call` returns, and "nodes_run": torch's names of the autograd nodes that ran, in
         order (a node that runs several operations is named several times). Empty when no
         backward, `autograd.grad` or `torch.func.grad` ran: the answer computed by hand.
+        "runs": the same for each run of the engine on its own, so `len(runs)` counts them.
+        "largest": bytes of the largest tensor that an operation made.
     """
+    args = arguments(case)
     with _NodesRun() as mode:
-        seen = call(answer, case)
-    return {**seen, "nodes_run": mode.names}
+        result = answer(*args)
+    return {
+        **_after_call(args, result),
+        "nodes_run": mode.names,
+        "runs": list(mode.runs.values()),
+        "largest": mode.largest,
+    }
 
 
 def call_counting(answer: Callable[..., Any], case: dict[str, Any]) -> dict[str, Any]:
