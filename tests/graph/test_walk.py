@@ -178,6 +178,7 @@ def test_without_saved_the_rest_is_the_same():
     assert slim.edges == full.edges
     assert names(slim) == names(full)
     assert full.saved_bytes > slim.saved_bytes == 0
+    assert (full.described, slim.described) == (len(full.nodes), 0)
 
 
 def test_the_structure_alone_is_the_same_graph():

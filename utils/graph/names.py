@@ -55,8 +55,11 @@ def annotate(
     with torch._C.DisableTorchFunctionSubclass():
         for tensor, names in find_names(namespace.variables):
             index, slot = leaves.get(id(tensor)), 0
-            if index is None and tensor.grad_fn is not None:
-                index, slot = number.get(tensor.grad_fn), tensor.output_nr
+            if index is None:
+                try:
+                    index, slot = number.get(tensor.grad_fn), tensor.output_nr
+                except RuntimeError:  # torch forbids the grad_fn of some views changed in place
+                    continue
             if index is None:
                 continue
             named[index, slot] = names

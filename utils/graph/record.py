@@ -15,7 +15,7 @@ from .grads import grad_owners, hidden_leaves, untouched
 from .names import Namespace, caller_namespace
 from .roots import edge_of
 from .structure import Live, follow
-from .unseen import unseen
+from .unseen import grad_of, unseen
 from .values import value_of
 from .walk import describe
 
@@ -88,7 +88,8 @@ def record(
             )
         except Exception as problem:  # of torch, of a custom backward, of somebody's hook
             error = _words(problem)
-    return Tape(graph, tuple(seeds), tuple(recorder.steps), error, freed=not keep)
+    steps = tuple(recorder.steps)
+    return Tape(graph, tuple(seeds), steps, error, freed=bool(steps) and not keep)
 
 
 def _targets(call: Call, commit: bool) -> list[Any] | None:
@@ -188,9 +189,8 @@ class _Recorder:
 
 
 def _grad(owner: torch.Tensor) -> Value | None:
-    with unseen():
-        grad = owner.grad
-        return None if grad is None else value_of(grad)
+    grad = grad_of(owner)
+    return None if grad is None else value_of(grad)
 
 
 def _values(grads: tuple[torch.Tensor | None, ...]) -> tuple[Value | None, ...]:

@@ -12,12 +12,11 @@ from collections.abc import Iterable
 import torch
 
 from .data import Number, Value
-from .unseen import anyone_watching, unseen
+from .unseen import in_the_open, unseen
 
 KEEP = 64
 """Up to this many entries are kept; of a bigger tensor only the norm."""
 
-_PLAIN = (torch.Tensor, torch.nn.Parameter)
 _NUMBERS = (float, int, bool, complex)
 _DTYPES: dict[torch.dtype, str] = {}
 
@@ -32,7 +31,11 @@ def dtype_name(dtype: torch.dtype) -> str:
 
 def sizes(shape: Iterable) -> tuple[int | str, ...]:
     """Sizes as plain integers; a symbolic or ragged one, such as `j1`, as its name."""
-    return tuple([size if type(size) is int else str(size) for size in shape])
+    plain = tuple(shape)
+    for size in plain:
+        if type(size) is not int:
+            return tuple([size if type(size) is int else str(size) for size in plain])
+    return plain
 
 
 def value_of(tensor: torch.Tensor, keep: int = KEEP) -> Value:
@@ -50,7 +53,7 @@ def value_of(tensor: torch.Tensor, keep: int = KEEP) -> Value:
         >>> value_of(torch.tensor([3.0, -4.0]))
         Value(shape=(2,), dtype='float32', entries=(3.0, -4.0), norm=5.0)
     """
-    if type(tensor) in _PLAIN and not anyone_watching():
+    if in_the_open(tensor):
         return _read(tensor, keep)
     with unseen():
         return _read(tensor, keep)

@@ -33,7 +33,7 @@ def walk(
             dict for none.
         limit: describe only the first `limit` nodes in full: what is saved, other facts, the values
             of leaves. The others have their name, shapes and edges. `Graph.described` says so.
-        saved: False to leave out what the nodes keep, which is most of the work.
+        saved: False to describe none in full, which spares most of the work.
 
     Returns:
         The graph. It holds no tensor and no node of torch.
@@ -57,8 +57,10 @@ def describe(
 ) -> Graph:
     """`live` as plain data; the arguments are those of `walk`."""
     described = len(live.nodes) if limit is None else min(limit, len(live.nodes))
+    if not saved:
+        described = 0
     with unseen():
-        nodes = _nodes(live, described if saved else 0)
+        nodes = _nodes(live, described)
     graph = Graph(
         nodes=tuple(nodes),
         edges=tuple([Edge(*row) for row in live.rows]),
