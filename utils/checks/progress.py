@@ -7,6 +7,7 @@ as long as the kernel.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import tempfile
@@ -33,23 +34,28 @@ def load() -> dict[str, dict[str, Any]]:
     file = path()
     if file is None:
         return _kernel
-    if not file.exists():
-        return {}
     try:
         known = json.loads(file.read_text(encoding="utf-8"))
         if isinstance(known, dict) and all(isinstance(entry, dict) for entry in known.values()):
-            return known
+            return {**known, **_kernel}
+    except FileNotFoundError:
+        return dict(_kernel)
     except (OSError, ValueError):
         pass
-    file.replace(file.with_suffix(".damaged.json"))
-    return {}
+    with contextlib.suppress(OSError):
+        file.replace(file.with_suffix(".damaged.json"))
+    return dict(_kernel)
 
 
 def note(id: str, **changes: Any) -> None:
-    """Writes what is new about one exercise. A right answer stays right."""
+    """Writes what is new about one exercise. A right answer stays right.
+
+    Where the file cannot be written, what is new lasts as long as the kernel: no check fails for
+    that.
+    """
     known = load()
     new = {"outcome": "", "mistake": "", "tries": 0, "hints": 0, "told": []}
-    entry = known.setdefault(id, new)
+    entry = known[id] = {**new, **known.get(id, {})}
     if entry["outcome"] == "right":
         changes.pop("outcome", None)
     entry.update(changes)
@@ -57,7 +63,10 @@ def note(id: str, **changes: Any) -> None:
     if file is None:
         return
     # Written beside and moved into place: a crash half-way leaves the old file whole.
-    handle, temporary = tempfile.mkstemp(dir=file.parent, prefix=".progress", suffix=".tmp")
-    with os.fdopen(handle, "w", encoding="utf-8") as stream:
-        json.dump(known, stream, indent=1, sort_keys=True)
-    os.replace(temporary, file)
+    try:
+        handle, temporary = tempfile.mkstemp(dir=file.parent, prefix=".progress", suffix=".tmp")
+        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+            json.dump(known, stream, indent=1, sort_keys=True)
+        os.replace(temporary, file)
+    except OSError:
+        _kernel[id] = entry
