@@ -65,3 +65,11 @@ def test_a_missing_peer_is_named_and_skipped(monkeypatch, capsys):
     code, output = run(monkeypatch, capsys, rows)
     assert code == 0
     assert "graph: skipped, for torchviz is not installed" in output
+
+
+def test_a_missing_module_of_our_own_is_no_missing_peer(monkeypatch, capsys):
+    def rows():
+        raise ModuleNotFoundError("No module named 'utils.gone'", name="utils.gone")
+
+    with pytest.raises(ModuleNotFoundError):
+        run(monkeypatch, capsys, rows)
