@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, ConsoleMessage, Locator
+from playwright.sync_api import Browser, ConsoleMessage, Locator, TimeoutError
 
 from tests.browser.jupyter import THEMES, Server
 
@@ -21,6 +22,12 @@ NOISE = {
         "Command 'filebrowser:open-path' not registered.",
     ),
 }
+
+_KERNEL = "window.jupyterapp?.shell.currentWidget?.sessionContext?.session?.kernel?.status"
+_NOT_RUN = """() => [...document.querySelectorAll('.jp-CodeCell')]
+  .filter(cell => cell.querySelector('.cm-content').textContent.trim()
+    && !/[0-9]/.test(cell.querySelector('.jp-InputPrompt').textContent))
+  .map(cell => cell.querySelector('.cm-content').textContent)"""
 
 
 class NotebookPage:
@@ -59,32 +66,26 @@ class NotebookPage:
         if asked.scheme not in ("data", "blob") and asked.netloc != self._home:
             self.strangers.append(url)
 
-    def run_all(self) -> None:
-        """Run every cell; return when each has a number and every widget stands on the page."""
-        self.page.wait_for_function(
-            "() => window.jupyterapp?.shell.currentWidget?.sessionContext?.session?.kernel"
-            "?.status === 'idle'",
-            timeout=60_000,
-        )
+    def run_all(self, seconds: float = 60) -> None:
+        """Run every cell; return when each is done and every widget stands on the page.
+
+        A cell that Run All never comes to is left to `not_run`, after so many seconds.
+        """
+        self.page.wait_for_function(f"() => {_KERNEL} === 'idle'", timeout=60_000)
         self.page.evaluate(
             "async () => { await window.jupyterapp.commands.execute('notebook:run-all-cells'); }"
         )
+        done = f"() => {_KERNEL} === 'idle' && !({_NOT_RUN})().length"
+        with contextlib.suppress(TimeoutError):
+            self.page.wait_for_function(done, timeout=1000 * seconds)
         self.page.wait_for_function(
-            "() => [...document.querySelectorAll('.jp-CodeCell')].every(cell =>"
-            " !cell.querySelector('.jp-InputPrompt').textContent.includes('*')"
-            " && [...cell.querySelectorAll('.jupyter-widgets-view')].every("
-            "view => view.childElementCount))",
-            timeout=120_000,
+            "() => [...document.querySelectorAll('.jupyter-widgets-view')]"
+            ".every(view => view.childElementCount)"
         )
 
     def not_run(self) -> list[str]:
         """The code cells without a number: Run All did not come to them."""
-        return self.page.evaluate(
-            "() => [...document.querySelectorAll('.jp-CodeCell')]"
-            ".filter(cell => !/[0-9]/.test(cell.querySelector('.jp-InputPrompt').textContent)"
-            " && cell.querySelector('.jp-InputArea-editor').textContent.trim())"
-            ".map(cell => cell.querySelector('.jp-InputArea-editor').textContent)"
-        )
+        return self.page.evaluate(_NOT_RUN)
 
     def cards(self) -> list[Locator]:
         """The course's live widgets."""

@@ -30,7 +30,12 @@ class Stepper(CourseWidget):
         self._drawing = TapePicture(tape)
         self._drawn: dict[int, Picture] = {}
         self.slider = ipywidgets.IntSlider(
-            0, min=0, max=self.last, description="Step", layout={"width": "320px"}
+            0,
+            min=0,
+            max=self.last,
+            description="Step",
+            style={"description_width": "initial"},
+            layout={"width": "300px"},
         )
         self.slider.observe(self._turn, "value")
         # The buttons are never disabled: a button that is loses the keyboard's place.

@@ -23,6 +23,7 @@ _RULES = f"""
   --jp-ui-font-color0: {INK}; --jp-ui-font-color1: {INK}; --jp-ui-font-color2: {MUTED};
   --jp-widgets-color: {INK}; --jp-widgets-label-color: {INK};
   --jp-widgets-readout-color: {INK}; --jp-widgets-font-size: 14px;
+  --jp-brand-color1: {INK}; --jp-brand-color2: {MUTED}; --jp-brand-color3: {LINE};
   --jp-layout-color0: {PAPER}; --jp-layout-color1: #fff; --jp-layout-color2: #eef0f2;
   --jp-layout-color3: #d8dce0; --jp-border-color0: {LINE}; --jp-border-color1: {LINE};
   --jp-border-color2: #c4cad0; --jp-rendermime-table-row-background: #f3f4f2;
