@@ -14,6 +14,8 @@ from tests.wrong_answers.solutions import answer_cell, check_cell, solution, stu
 from utils.checks.grade import grade
 from utils.checks.registry import exercises
 
+# Answers may warn: that must not matter.
+pytestmark = pytest.mark.filterwarnings("ignore")
 SEEDS = range(10)
 MODULES = [
     importlib.import_module(f"tests.wrong_answers.{m.name}")

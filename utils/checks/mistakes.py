@@ -42,8 +42,14 @@ MISTAKES: dict[str, str] = {
     "forgot_upstream": (
         "{what} is the local derivative alone. What should it be multiplied by on the way back?"
     ),
-    "mean_for_sum": "{what} is smaller by the number of elements: did you take the mean of a sum?",
-    "sum_for_mean": "{what} is larger by the number of elements: did you take the sum of a mean?",
+    "mean_for_sum": (
+        "{what} is smaller by the number of elements: did you take the mean where the sum was "
+        "asked for?"
+    ),
+    "sum_for_mean": (
+        "{what} is larger by the number of elements: did you take the sum where the mean was "
+        "asked for?"
+    ),
     "value_for_gradient": (
         "{what} is the value of the function, not its gradient. Where does backward leave that?"
     ),

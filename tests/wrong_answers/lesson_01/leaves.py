@@ -81,6 +81,10 @@ def _arrays(counts, rows, array):
     return [np.asarray(counts, dtype=float), np.asarray(rows), array]
 
 
+def _arrays_in_a_dict(counts, rows, array):
+    return {"counts": counts, "rows": rows, "array": array}
+
+
 def _flat(counts, rows, array):
     flat = [counts, [number for row in rows for number in row], array]
     return [torch.tensor(item, dtype=torch.float64, requires_grad=True) for item in flat]
@@ -151,7 +155,10 @@ WRONG = {
         "typo": _missing_s,
         "not_a_tensor": _arrays,
         "wrong_shape": _flat,
-        "not_three": lambda counts, rows, array: torch.tensor(counts, dtype=torch.float32),
+        "not_three": [
+            lambda counts, rows, array: torch.tensor(counts, dtype=torch.float32),
+            _arrays_in_a_dict,
+        ],
     },
 }
 

@@ -96,6 +96,16 @@ def _no_loss_reduction(x, y, lr, steps):
     return w, b
 
 
+def _column_against_row(x, y, lr, steps):
+    w, b = _leaves(x)
+    for _ in range(steps):
+        ((w * x[:, None] + b - y) ** 2).mean().backward()
+        for leaf in (w, b):
+            leaf.data -= lr * leaf.grad
+            leaf.grad = None
+    return w, b
+
+
 def _never_steps(x, y, lr, steps):
     w, b = _leaves(x)
     for _ in range(steps):
@@ -160,6 +170,7 @@ WRONG = {
         "diverged": lambda x, y, lr, steps: _fit(x, y, lr, steps, loss=torch.sum),
         "one_step_only": _return_in_the_loop,
         "no_intercept": _intercept_forgotten,
+        "broadcast_loss": _column_against_row,
         "grad_is_none": _rebinding,
         "in_place_on_leaf": _in_place_recorded,
         "used_optimiser": _with_an_optimiser,

@@ -163,6 +163,12 @@ def _rebinds_unrecorded(w, lr):
     w.grad = None
 
 
+def _clears_and_rebinds(w, lr):
+    moved = w - lr * w.grad
+    w.grad = None
+    w = moved
+
+
 def _returns_a_new_leaf(w, lr):
     w = (w - lr * w.grad).detach().requires_grad_()
     return w
@@ -249,10 +255,10 @@ WRONG = {
         "gradient_left": [_last_one_left, _old_one_left],
         "wrong_count": [_last_loss_only, _return_in_the_loop],
         "number_for_grad": _number_for_grad,
-        "none": _what_backward_returns,
+        "backward_returns_nothing": _what_backward_returns,
     },
     "sgd_step": {
-        "rebound": [_rebinds, _rebinds_unrecorded, _returns_a_new_leaf],
+        "rebound": [_rebinds, _rebinds_unrecorded, _clears_and_rebinds, _returns_a_new_leaf],
         "in_place_on_leaf": _in_place_recorded,
         "uphill": _uphill,
         "forgot_lr": _whole_gradient,

@@ -173,7 +173,10 @@ INNER = Exercise(
         "and only then read `h.grad`.",
     ),
     symptom_hints={
-        "not_retained": "Torch has a method of a tensor for this; its name says 'retain'.",
+        "not_retained": (
+            "Torch has a method of a tensor for this; its name says 'retain'. The loss must be "
+            "computed from the very `h` that you asked."
+        ),
         "cut_the_graph": "Keep using the same `h`: no detached copy, no new tensor.",
     },
     names=("retain_grad", ".grad"),

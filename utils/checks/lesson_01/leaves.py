@@ -143,14 +143,15 @@ def _judge_make(case: Case, seen: Seen) -> Verdict:
                 f"{what} holds {str(fact['value'].dtype).removeprefix('torch.')} numbers, which "
                 "have no slope. Which dtype can require grad?",
             )
-        verdict = compare(fact if fact["kind"] == "tensor" else {"kind": fact["kind"]}, want, what)
+        verdict = compare(fact, want, what)
         if verdict.outcome != "right":
             return verdict
-        if not fact["requires_grad"] and fact["attributes"]:
+        misspelt = [name for name in fact["attributes"] if "require" in name]
+        if not fact["requires_grad"] and misspelt:
             return not_yet(
                 "typo",
-                f"{what} got an attribute `{fact['attributes'][0]}`, which torch has never heard "
-                "of, and still does not require grad. How is the flag spelt?",
+                f"{what} got an attribute `{misspelt[0]}`, which torch has never heard of, and "
+                "still does not require grad. How is the flag spelt?",
             )
         verdict = _flags(fact, what)
         if verdict.outcome != "right":

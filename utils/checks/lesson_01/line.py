@@ -97,6 +97,7 @@ def _judge(case: Case, seen: Seen) -> Verdict:
         simulated={
             "swapped": best.flip(0),
             "no_intercept": through_zero,
+            "broadcast_loss": torch.stack([torch.zeros_like(y[0]), y.mean()]),
             "one_step_only": _descend(x, y, lr, 1),
             "stale_gradient": _descend(x, y, lr, steps, memory=1.0),
         },
@@ -124,6 +125,10 @@ SAYS = {
     "no_intercept": (
         "{what} goes through zero: the intercept never moved. Does `b` take part in the "
         "prediction, require grad, and get its step?"
+    ),
+    "broadcast_loss": (
+        "{what} is flat, as if each prediction were compared with every `y`. "
+        "Which shapes do your prediction and `y` have, and what does their difference have?"
     ),
     "one_step_only": (
         "{what} is where the first step leads. How often does your loop run, and is the `return` "

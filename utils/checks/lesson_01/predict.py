@@ -35,7 +35,7 @@ BELIEFS: tuple[tuple[str, str, str, str], ...] = (
         "watched_by_default",
         TRACKED,
         "ad",
-        "You expect that {names} requires grad, but nobody asked for it. "
+        "You expect {names} to require grad, but nobody asked for it. "
         "What does torch assume about a fresh tensor?",
     ),
     (
@@ -56,13 +56,13 @@ BELIEFS: tuple[tuple[str, str, str, str], ...] = (
         "detach_keeps_watching",
         TRACKED,
         "f",
-        "You expect that {names} requires grad. What is `detach` for?",
+        "You expect {names} to require grad. What is `detach` for?",
     ),
     (
         "like_copies_the_flag",
         TRACKED,
         "g",
-        "You expect that {names} requires grad, because `b` does. "
+        "You expect {names} to require grad, because `b` does. "
         "Which of shape, dtype and flag do the `_like` functions copy?",
     ),
     (
@@ -76,13 +76,13 @@ BELIEFS: tuple[tuple[str, str, str, str], ...] = (
         "comparison_keeps_the_graph",
         TRACKED,
         "k",
-        "You expect that {names} requires grad. What is the slope of a yes-or-no answer?",
+        "You expect {names} to require grad. What is the slope of a yes-or-no answer?",
     ),
     (
         "no_grad_is_overlooked",
         TRACKED,
         "m",
-        "You expect that {names} requires grad. What does the line above it switch off?",
+        "You expect {names} to require grad. What does the line above it switch off?",
     ),
     (
         "cast_keeps_the_leaf",

@@ -44,6 +44,12 @@ def _judge_separate(case: Case, seen: Seen) -> Verdict:
             "What does yours return?",
         )
     mine = [fact["value"] if fact["kind"] == "tensor" else None for fact in made]
+    if all(fact == {"kind": "plain", "value": None} for fact in made):
+        return not_yet(
+            "backward_returns_nothing",
+            "Your list holds None only. Is that what `backward()` returned? It returns nothing: "
+            "where does it leave the gradient?",
+        )
     for slug, patterns, message in _stale_patterns(want, stale):
         for pattern in patterns:
             if all(
@@ -159,7 +165,8 @@ def _judge_step(case: Case, seen: Seen) -> Verdict:
                 "You return a new tensor, and the caller's `w` is where it was: an optimiser must "
                 "move the leaf itself. Which operation changes a tensor in place?",
             )
-        if after["grad"] is None or not after["grad"].any():
+        # Something was written in place, but it was nothing that moves.
+        if after["version"] and (after["grad"] is None or not after["grad"].any()):
             return not_yet(
                 "cleared_first",
                 "`w` did not move, and its gradient is gone. In which order do you step and clear?",

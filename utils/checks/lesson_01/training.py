@@ -100,6 +100,7 @@ ACCUMULATION_SAYS = {
         "{what} belongs to the sum over all rows. By what should each batch be divided to give "
         "the mean over all of them?"
     ),
+    "none": "{what} is None. What should come after `return`?",
     "overwritten": (
         "{what} holds the last batch only. What happens in your loop to what came from the "
         "batches before?"
