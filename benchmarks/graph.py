@@ -81,7 +81,7 @@ def _chain(length: int, repeats: int) -> Iterator[Row]:
     note = _says(lambda: make_dot(y))
     with _deep_recursion():
         ours, theirs = medians(lambda: structure(y), lambda: make_dot(y), repeats=repeats)
-        yield Row(f"structure, {title}", ours, VIZ, theirs, bar=10, note=note)
+        yield Row(f"structure, {title}", ours, VIZ, theirs, note=note)
         ours, theirs = medians(
             lambda: walk(y, names={}),
             lambda: make_dot(y, show_attrs=True, show_saved=True),
