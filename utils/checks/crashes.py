@@ -85,7 +85,13 @@ CRASHES: tuple[tuple[str, str, str], ...] = (
         "graph_freed",
         "backward through the graph a second time",
         "The first backward freed what the graph had saved. "
-        "Which two calls go through the same graph, and which of them needs a fresh one?",
+        "Which two calls go through the same graph, and are they meant to?",
+    ),
+    (
+        "compared_tensors",
+        "Boolean value of Tensor with more than one value",
+        "`==`, `in` and `if` look at the entries of a tensor, and there are several. "
+        "How do you ask whether two names mean the very same tensor?",
     ),
     (
         "recursion",
@@ -121,6 +127,36 @@ CRASHES: tuple[tuple[str, str, str], ...] = (
         "NoneType",
         "Something here is None: perhaps a `.grad` that no backward has filled yet. "
         "Which tensor is it, is it a leaf, and did backward run before this line?",
+    ),
+    (
+        "gradient_shape",
+        "Mismatch in shape",
+        "A root and the vector that goes back from it have the same shape: one weight for each "
+        "output. Nothing is broadcast there. Which shapes does the error name?",
+    ),
+    (
+        "gradient_shape",
+        "interpret the first dimension of each grad_output",
+        "A batch of vectors has one dimension more than the output, and it comes first. "
+        "Is what you sent a batch, and does it lie the right way round?",
+    ),
+    (
+        "number_for_v",
+        "object is not iterable",
+        "Where backward takes a weight, it takes a tensor, even if it is a single number. "
+        "What makes a tensor of one?",
+    ),
+    (
+        "number_for_v",
+        "gradients can be either Tensors or None",
+        "Where backward takes a weight, it takes a tensor, even if it is a single number. "
+        "What makes a tensor of one?",
+    ),
+    (
+        "input_not_tracked",
+        "One of the differentiated Tensors does not require grad",
+        "You ask for the gradient at a tensor that nobody watches. "
+        "Who should watch it, before the forward pass?",
     ),
 )
 

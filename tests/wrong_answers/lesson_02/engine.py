@@ -139,6 +139,7 @@ def fit_by_sums(part, parent, nr):
 
 WRONG = {
     "run_backward": {
+        "none": into_grad,
         "ones_instead_of_v": from_ones,
         "did_not_wait": run_in(order_breadth_first),
         "overwritten": run_in(order_by_sorter, add=lambda old, new: new),

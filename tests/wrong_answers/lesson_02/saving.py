@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch.autograd import grad
 
-from tests.wrong_answers.lesson_02.reading import walk
+from tests.wrong_answers.lesson_02.walking import walk
 
 # --- saved_bytes
 

@@ -9,7 +9,7 @@ import torch
 from utils.checks.compare import compare
 from utils.checks.exercise import Case, Exercise, Seen
 from utils.checks.graph_observers import build, graph_nodes
-from utils.checks.lesson_02.draw import LESSON, numbers
+from utils.checks.lesson_02.common import LESSON, numbers
 from utils.checks.verdict import RIGHT, Verdict, not_yet, right
 
 

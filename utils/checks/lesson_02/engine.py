@@ -10,7 +10,7 @@ import torch
 from utils.checks.compare import close, compare
 from utils.checks.exercise import Case, Exercise, Seen
 from utils.checks.graph_observers import build, graph_nodes
-from utils.checks.lesson_02.draw import LESSON, numbers
+from utils.checks.lesson_02.common import LESSON, nothing_came, numbers
 from utils.checks.lesson_02.slips import engine_slips
 from utils.checks.lesson_02.steps import by_hand
 from utils.checks.mistakes import MISTAKES
@@ -79,7 +79,7 @@ def _engine_cases(rng: torch.Generator) -> list[Case]:
 
 
 def _judge_engine(case: Case, seen: Seen) -> Verdict:
-    verdict = by_hand(seen, "run_backward")
+    verdict = by_hand(seen, "run_backward") or nothing_came(seen, "run_backward")
     if verdict is not None:
         return verdict
     scope = build(case)

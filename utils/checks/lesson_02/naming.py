@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from utils.checks.exercise import Case, Exercise, Seen
-from utils.checks.lesson_02.draw import LESSON
+from utils.checks.lesson_02.common import LESSON, nothing_came
 from utils.checks.verdict import Verdict, not_yet, right
 
 EXPRESSIONS = (
@@ -36,6 +36,9 @@ def node_names() -> dict[str, str | None]:
 
 
 def _judge_names(case: Case, seen: Seen) -> Verdict:
+    empty = nothing_came(seen, "predictions")
+    if empty is not None:
+        return empty
     result = seen["result"]
     if result["kind"] != "dict":
         return not_yet(

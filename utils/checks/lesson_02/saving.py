@@ -10,7 +10,7 @@ import torch
 from utils.checks.compare import compare
 from utils.checks.exercise import Case, Exercise, Seen
 from utils.checks.graph_observers import build, graph_nodes
-from utils.checks.lesson_02.draw import LESSON, numbers, whole
+from utils.checks.lesson_02.common import LESSON, nothing_came, numbers, whole
 from utils.checks.verdict import RIGHT, Verdict, not_yet, right
 
 
@@ -38,6 +38,9 @@ def _saved(node: Any) -> list[torch.Tensor]:
 
 
 def _judge_saved(case: Case, seen: Seen) -> Verdict:
+    empty = nothing_came(seen, "saved_bytes")
+    if empty is not None:
+        return empty
     scope = build(case)
     nodes = graph_nodes(scope["y"])
     every = [tensor for node in nodes for tensor in _saved(node)]
@@ -139,6 +142,9 @@ def _twice_cases(rng: torch.Generator) -> list[Case]:
 
 
 def _judge_twice(case: Case, seen: Seen) -> Verdict:
+    empty = nothing_came(seen, "two_gradients")
+    if empty is not None:
+        return empty
     scope = build(case)
     y, x, u, v = (scope[name] for name in case["call"])
     first, second, ones = (

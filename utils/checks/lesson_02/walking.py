@@ -8,7 +8,7 @@ import torch
 
 from utils.checks.exercise import Case, Exercise, Seen
 from utils.checks.graph_observers import build, graph_nodes
-from utils.checks.lesson_02.draw import LESSON, numbers, whole
+from utils.checks.lesson_02.common import LESSON, nothing_came, numbers, whole
 from utils.checks.verdict import Verdict, not_yet, right
 
 
@@ -41,6 +41,9 @@ def _paths(node: Any) -> tuple[int, int]:
 
 
 def _judge_count(case: Case, seen: Seen) -> Verdict:
+    empty = nothing_came(seen, "count_graph")
+    if empty is not None:
+        return empty
     root = build(case)["y"].grad_fn
     nodes = graph_nodes(build(case)["y"])
     edges = [(node, parent) for node in nodes for parent, _ in node.next_functions]
@@ -138,6 +141,8 @@ COUNT_GRAPH = Exercise(
     symptom_hints={
         "counted_per_path": "Put each node in a set when you first meet it, and skip it if it is "
         "already there.",
+        "wrong_nodes": "Put the nodes themselves in your set, not their `id`: the address of one "
+        "that nobody holds is soon used again.",
     },
     names=("grad_fn", "next_functions"),
 )
@@ -163,6 +168,9 @@ def _leaf_cases(rng: torch.Generator) -> list[Case]:
 
 
 def _judge_leaves(case: Case, seen: Seen) -> Verdict:
+    empty = nothing_came(seen, "find_leaves")
+    if empty is not None:
+        return empty
     scope = build(case)
     names = {name for name in case["leaves"]}
     behind = [node.variable for node in graph_nodes(scope["y"]) if hasattr(node, "variable")]
