@@ -288,6 +288,54 @@ def test_a_function_and_the_variables_around_it():
     assert written(code) == {"z": "y * w", "y": "x + 2"}
 
 
+def test_a_closure_that_is_called_later():
+    code = """
+        def outer(x):
+            y = x + 2
+            return lambda: None, inspect_later(y)
+
+        def inspect_later(y):
+            def inner():
+                return walk(y * 3)
+
+            return inner
+
+        _, later = outer(torch.ones(1, requires_grad=True))
+        g = later()
+    """
+    assert written(code) == {"MulBackward0": "", "y": ""}
+
+
+def test_a_recurrent_net():
+    code = """
+        w, u = torch.rand(2, 2, requires_grad=True), torch.rand(2, 2, requires_grad=True)
+        h = torch.zeros(2)
+        for x in torch.rand(3, 2):
+            h = torch.tanh(x @ w + h @ u)
+        g = walk(h)
+    """
+    graph = run(code).g
+    assert graph.nodes[0].variable == "h"
+    assert graph.nodes[0].expression == "torch.tanh(x @ w + h @ u)"
+
+
+def test_a_training_loop():
+    code = """
+        net = nn.Linear(2, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        data, target = torch.rand(4, 2), torch.rand(4, 1)
+        for step in range(3):
+            out = net(data)
+            loss = F.mse_loss(out, target)
+            g = walk(loss)
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+    """
+    expected = {"loss": "F.mse_loss(out, target)", "out": "net(data)", "TBackward0": ""}
+    assert written(code) == expected
+
+
 def test_a_method():
     code = """
         class Net(nn.Module):

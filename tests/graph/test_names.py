@@ -139,6 +139,27 @@ def test_a_closure_sees_the_variables_around_it():
     assert names_of(code) == ["w"]
 
 
+def test_a_comprehension_sees_the_function_around_it():
+    code = """
+        def every(w):
+            return [walk(w * s + n) for n, s in enumerate([torch.ones(1, requires_grad=True)])]
+
+        (g,) = every(torch.ones(1, requires_grad=True))
+    """
+    assert names_of(code) == ["w", "s"]
+
+
+def test_a_lambda_has_names_and_claims_nothing():
+    code = """
+        y = torch.ones(1, requires_grad=True)
+        z = y * 3
+        g = (lambda z: walk(z))(y * 2)
+    """
+    lesson = run(code)
+    assert variables(lesson.g) == ["z", "y"]
+    assert lesson.g.nodes[0].expression == ""
+
+
 def test_depth_counts_frames_outside_the_package():
     def learner(deep):
         here = 1  # noqa: F841

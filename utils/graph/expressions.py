@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from .bindings import called
 from .data import Graph
 from .lookup import Lookup
-from .matching import Claims, Matcher
+from .matching import Matcher
+from .operands import Claims
 from .skeleton import Skeleton
 from .timeline import Timeline
 from .traces import Frame
@@ -73,19 +74,22 @@ def explain(
     claims: Claims = {}
     inner: Claims = {}
     chosen: dict[int, str] = {}
-    for output in named:
+    for output in sorted(named, key=lambda output: -output.slot):  # the first has the last word
         for name in output.names:
+            before = line.before(name)
             statements = [
                 binding
-                for binding, _ in line.before(name)
+                for binding, _ in before
                 # an operation makes a new tensor; one that was changed since is not its result
                 if not output.changed or binding.kind not in _MAKE or _in_place(binding.value)
             ]
-            found = matcher.one_of(statements, output.index, output.slot)
-            if found and output.index in found:
-                chosen.setdefault(output.index, name)
-                claims.setdefault(output.index, found[output.index])
-                inner = found | inner
+            fit = matcher.one_of(statements, output.index, output.slot)
+            # One of the statements did it, if the list is complete: the one not contradicted.
+            complete = any(certain for _, certain in before)
+            if fit and output.index in fit.claims and (complete or fit.sure):
+                chosen[output.index] = name
+                claims[output.index] = fit.claims[output.index]
+                inner = fit.claims | inner
                 break
     wordings = {}
     for index, (expression, binding) in (inner | claims).items():

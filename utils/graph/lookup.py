@@ -42,6 +42,7 @@ class Lookup:
     def __init__(self, variables: Mapping[str, object], line: Timeline) -> None:
         self._variables = variables
         self._line = line
+        self._untracked: dict[tuple[int, int], bool] = {}
 
     def value(self, e: ast.expr, at: Binding) -> object:
         """What a name, `a.b` or `a[0]` in the statement `at` stands for now; MISSING if unknown."""
@@ -77,25 +78,56 @@ class Lookup:
             e = e.value
         return isinstance(e, ast.Name) and self._line.may_rebind(e.id, at)
 
-    def untracked(self, e: ast.expr, at: Binding) -> bool:
-        """Whether `e` may have had no graph: a number, a tensor that requires no grad, unknown."""
+    def untracked(self, e: ast.expr, at: Binding) -> bool | None:
+        """Whether `e` may have needed no gradient; None when nothing tells."""
         match e:
             case ast.BinOp(left, _, right):
-                return self.untracked(left, at) and self.untracked(right, at)
+                return _both([self.untracked(left, at), self.untracked(right, at)])
             case ast.UnaryOp(_, operand):
                 return self.untracked(operand, at)
             case ast.Attribute(value, name) if name in ATTRIBUTES:
                 return self.untracked(value, at)
             case ast.Name() | ast.Attribute() | ast.Subscript():
                 thing = self.value(e, at)
-                if issubclass(type(thing), torch.Tensor):
-                    return not thing.requires_grad or self.may_differ(e, at)
-                return not isinstance(e, ast.Subscript) or self.untracked(e.value, at)
+                if thing is MISSING or self.may_differ(e, at):
+                    return self._was_untracked(e, at)
+                return not issubclass(type(thing), torch.Tensor) or not thing.requires_grad
             case ast.Call():
                 called = self.called(e, at)
                 if called.kind == "torch" and fitting(called.name):
-                    return all(self.untracked(operand, at) for operand in called.operands)
-        return True
+                    return _both([self.untracked(operand, at) for operand in called.operands])
+                return True if called.kind == "torch" and self.constants(e, at) else None
+        return True if isinstance(e, ast.Constant | ast.Compare) else None
+
+    def _was_untracked(self, e: ast.expr, at: Binding) -> bool | None:
+        """The same for what has another value now: by the statements that gave it the old one."""
+        key = (id(e), id(at))
+        if key not in self._untracked:
+            self._untracked[key] = False  # in a loop the other statements decide
+            found = [binding for binding, _ in self._line.before(ast.unparse(e), at)]
+            answers = [
+                self.untracked(b.value, b)
+                if b.value is not None and b.item is None and not b.contexts
+                else None
+                for b in found
+            ]
+            self._untracked[key] = True if True in answers else None if None in answers else False
+            if not found:
+                self._untracked[key] = None
+        return self._untracked[key]
+
+    def constants(self, call: ast.Call, at: Binding) -> bool:
+        """Whether only numbers, sizes and the like go into a call: `torch.zeros(n, 2)`."""
+        return all(
+            part.id not in self._variables
+            or (
+                not self.may_differ(part, at)
+                and not issubclass(type(self.value(part, at)), torch.Tensor | list | tuple | dict)
+            )
+            for argument in (*call.args, *(keyword.value for keyword in call.keywords))
+            for part in ast.walk(argument)
+            if isinstance(part, ast.Name)
+        )
 
     def called(self, call: ast.Call, at: Binding) -> Called:
         """What `call` calls, as far as the variables tell."""
@@ -126,3 +158,8 @@ def _is_torch_s(function: object) -> bool:
     module = getattr(function, "__module__", None)
     torch_s = isinstance(module, str) and module.partition(".")[0] == "torch"
     return torch_s and not isinstance(function, type | ModuleType) and hasattr(function, "__name__")
+
+
+def _both(answers: list[bool | None]) -> bool | None:
+    """False if one is False, else None if one is None, else True."""
+    return False if False in answers else None if None in answers else True

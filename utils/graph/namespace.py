@@ -16,6 +16,7 @@ from .sources import Source, enclosing_functions, first_line, parse
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _NOTEBOOK = re.compile(r"_+|_i+|_i?\d+|_[iod]h|In|Out|exit|quit|open|get_ipython")
+_COMPREHENSIONS = {"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"}  # with frames of their own
 _CELLS = 200  # a notebook's latest cells; older ones tell little and cost time
 
 
@@ -58,6 +59,9 @@ def caller_namespace(depth: int = 1) -> Namespace:
                 break
         frame = frame.f_back
     seen = _locals_of(frame)
+    while frame.f_code.co_name in _COMPREHENSIONS and frame.f_back is not None:
+        frame = frame.f_back
+        seen = _locals_of(frame) | seen
     seen |= {name: value for name, value in frame.f_globals.items() if name not in seen}
     plain, hidden = {}, {}
     for name, value in seen.items():
@@ -91,13 +95,19 @@ def _sources(frame: FrameType) -> tuple[Source, ...]:
     for cell in cells:  # the latest of equal cells
         label = cell.file if cell.text == text else label
     functions: list[Source] = []
-    if _in_function(frame) and text:
-        line, column = _place(frame)
+    if _in_function(frame):
         for node in enclosing_functions(text, code.co_firstlineno, code.co_name):
-            functions.append(
-                Source(text, label, line, column, first_line(node), not functions, path)
-            )
-            line = column = None  # those around it may still run, or have returned anywhere
+            start = first_line(node)
+            running = frame
+            while running is not None and (
+                (running.f_code.co_filename, running.f_code.co_firstlineno) != (path, start)
+            ):
+                running = running.f_back
+            line, column = (None, None) if running is None else _place(running)
+            done = running is not None  # one that has returned may have done so anywhere
+            functions.append(Source(text, label, line, column, start, done, path))
+        if not functions:
+            return ()  # a lambda, say: nothing tells which names are its own
     module = frame
     while module is not None and (module.f_globals is not frame.f_globals or _in_function(module)):
         module = module.f_back
