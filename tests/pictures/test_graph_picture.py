@@ -7,6 +7,7 @@ import pytest
 from tests.pictures import builders
 from tests.pictures.builders import value
 from utils.graph.data import Graph, Node, Root, Saved
+from utils.pictures import svg
 from utils.pictures.graph_picture import draw_graph
 
 
@@ -187,3 +188,30 @@ def test_a_real_doubling_graph_has_two_lines_a_step():
     picture = draw_graph(walk(a))
     assert picture.title.endswith("61 nodes, 120 edges")
     assert picture.svg.count('stroke-width="1.5"') == 120
+
+
+def test_a_root_with_a_long_path_is_marked_inside_the_picture():
+    graph = replace(builders.learners(), roots=(Root("['a long name']['of an output']", "", 0, 0),))
+    picture = draw_graph(graph)
+    assert "root ['a long name']['of an output']" in picture.text
+    mark = next(line for line in words(picture) if line.startswith("root ['a long"))
+    assert svg.text_width(mark, bold=True) <= box_of(picture, "o = z.mean()")
+
+
+def box_of(picture, heading):
+    """The width of the box with this heading."""
+    for group in ElementTree.fromstring(picture.svg).iter("{http://www.w3.org/2000/svg}g"):
+        if any("".join(text.itertext()) == heading for text in group):
+            return float(group.find("{http://www.w3.org/2000/svg}rect").attrib["width"])
+    raise AssertionError(f"no box {heading}")
+
+
+def test_a_module_hook_is_explained():
+    nodes = (
+        Node(0, "BackwardHookFunctionBackward", "hook", (value(shape=(2,)),)),
+        builders.leaf(1, "x"),
+    )
+    picture = draw_graph(builders.graph(nodes, [(0, 1)]))
+    assert "register_full_backward_hook" in picture.text
+    assert any("register_full_backward_hook" in line for line in words(picture))
+    assert "register_full_backward_hook" not in draw_graph(builders.learners()).text

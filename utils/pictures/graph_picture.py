@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from utils.graph.data import Graph, Node, Root, Saved
 from utils.pictures import svg
+from utils.pictures.boxes import Row, fitted
 from utils.pictures.fold import CAP, REPEAT, Box, Scene, fold
 from utils.pictures.names import brief, counted, place, root_words, shapes, spoken, tally
 from utils.pictures.numbers import bytes_words, shape_text, short
 from utils.pictures.picture import Picture
-from utils.pictures.stage import FLOW, FLOW_UPRIGHT, Look, Row, Stage, Stroke, fitted
+from utils.pictures.stage import FLOW, FLOW_UPRIGHT, Look, Stage, Stroke
 
 MOST_SAVED = 3  # saved tensors written out in one box
+HOOK_NOTE = (
+    "A module hook stands where register_full_backward_hook put it: it lets the hook see the "
+    "gradient, and is no operation of yours."
+)
 MOST_LISTED = 20  # nodes written out in the text twin
 
 
@@ -138,7 +143,8 @@ def _title(graph: Graph) -> str:
 
 
 def _footer(graph: Graph, scene: Scene) -> list[str]:
-    return [*scene.notes, *(root.sentence for root in graph.roots if root.sentence)]
+    hooks = [HOOK_NOTE] if any(node.kind == "hook" for node in graph.nodes) else []
+    return [*scene.notes, *hooks, *(root.sentence for root in graph.roots if root.sentence)]
 
 
 def _roots_by_node(graph: Graph) -> dict[int, list[Root]]:

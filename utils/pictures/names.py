@@ -7,32 +7,30 @@ from collections.abc import Iterable, Sequence
 from utils.graph.data import Node, Root, Value
 from utils.pictures.numbers import shape_text
 
-KIND_WORDS = {"leaf": "leaf", "custom": "custom Function", "hook": "module hook", "op": ""}
+KIND_WORDS = {"leaf": "leaf", "custom": "custom Function", "hook": "module hook"}
 
 
 def heading(node: Node) -> tuple[str, str]:
-    """The learner's name, and what follows it: ("q", "= y * y"), ("x", "leaf"), ("", "y * y").
+    """What is said first of a node, and what follows: ("q", "= y * y"), ("x", "leaf").
 
-    Without a word of the learner's, torch's own name is the name.
+    Without a name of the learner's it is what was written, and without that torch's own name.
     """
-    if node.kind == "leaf":
-        return node.variable, "leaf"
-    if node.kind == "hook":
-        return node.variable, "module hook"
-    if node.expression:
-        return node.variable, f"= {node.expression}" if node.variable else node.expression
-    return (node.variable, "") if node.variable else (node.name, "")
+    if node.kind in ("leaf", "hook"):
+        words = KIND_WORDS[node.kind]
+        return (node.variable, words) if node.variable else (words, "")
+    if node.variable:
+        return node.variable, f"= {node.expression}" if node.expression else ""
+    return node.expression or node.name, ""
 
 
 def spoken(node: Node) -> str:
     """A node in one phrase, such as "q = y * y (MulBackward0)" or "x, leaf (AccumulateGrad)"."""
     name, rest = heading(node)
+    custom = KIND_WORDS[node.kind] if node.kind == "custom" else ""
     if name == node.name:
-        return name + (f", {KIND_WORDS[node.kind]}" if KIND_WORDS[node.kind] else "")
-    words = name + rest if not (name and rest) else name + (" " if rest[0] == "=" else ", ") + rest
-    if node.kind == "custom":
-        return f"{words} ({node.name}, custom Function)"
-    return f"{words} ({node.name})"
+        return f"{name}, {custom}" if custom else name
+    words = name + (f" {rest}" if rest.startswith("=") else f", {rest}" if rest else "")
+    return f"{words} ({node.name}{', ' + custom if custom else ''})"
 
 
 def brief(node: Node) -> str:

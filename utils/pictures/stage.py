@@ -9,44 +9,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from utils.graph.data import Value
 from utils.pictures import svg
-from utils.pictures.fold import Box, Scene
-from utils.pictures.layout import PORT_GAP, Layout, layered
-from utils.pictures.names import counted, heading, place, shapes, spoken, tally
-from utils.pictures.numbers import short
+from utils.pictures.boxes import MARKS, Row, fixed_rows, tooltip
+from utils.pictures.fold import Scene
+from utils.pictures.layout import Layout, layered
+from utils.pictures.routes import PORT_GAP
 
 PADDING = 12.0  # between a box's side and its text
 WIDEST = 216.0  # text in a box is cut to this width
 NARROWEST = 84.0
-LONGEST = 110.0  # a value that takes more pixels gives way to its shape and norm
 ROW = 16.0
 DEEP = 7  # a picture with more layers than this stands upright
 TOP = 78.0  # room for the heading, and for words above the topmost boxes
 LEAST_WIDTH = 440.0  # room for the heading
 
-# Small signs, 8 pixels wide, with their right end at x: how a saved tensor is, besides the word.
-MARKS = {
-    "held": '<circle cx="{x}" cy="{y}" r="4" fill="{ink}"/>',
-    "packed": '<path d="M{x} {y}m-4-4h8v8h-8zm0 4h8" fill="none" stroke="{ink}"/>',
-    "overwritten": '<path d="M{x} {y}m-4-4l8 8m0-8l-8 8" stroke="{ink}" stroke-width="2"/>',
-    "freed": '<circle cx="{x}" cy="{y}" r="3.5" fill="none" stroke="{ink}"/>',
-    "none": '<path d="M{x} {y}m-4 0h8" stroke="{ink}"/>',
-    "unknown": '<path d="M{x} {y}m-4 0h2m1 0h2m1 0h2" stroke="{ink}"/>',
-}
-
 FLOW = "values were computed left to right, gradients flow right to left"
 FLOW_UPRIGHT = "values were computed top to bottom, gradients flow bottom to top"
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One line of text in a box; `mark` is the small sign before it, if any."""
-
-    text: str
-    fill: str = svg.MUTED
-    bold: bool = False
-    mark: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,48 +57,6 @@ class Stroke:
     bold: bool = False
 
 
-def fixed_rows(scene: Scene, box: Box) -> tuple[str, str, list[Row]]:
-    """The unchanging words of a box: bold name, rest of the heading, rows below."""
-    nodes = [scene.graph.nodes[index] for index in box.nodes]
-    last = nodes[-1]
-    if len(nodes) > 1 and last.kind != "leaf":
-        counts = tally(node.name for node in nodes).split(", ")
-        rows = [Row(words) for words in counts[:3]]
-        if len(counts) > 3:
-            rows.append(Row(counted(len(counts) - 3, "other kind")))
-        return f"{len(nodes)} more", "", rows
-    name, rest = heading(last)
-    rows = []
-    if len(nodes) > 1:
-        rows.append(Row(f"{nodes[0].name} + {last.name}"))
-    elif name != last.name:
-        rows.append(Row(last.name))
-    if last.kind == "custom":
-        rows.append(Row("custom Function"))
-    if words := shapes(last.outputs):
-        rows.append(Row(words))
-    if box.uses:
-        rows.append(Row(f"used {box.uses} times", svg.LEAF))
-    return name, rest, rows
-
-
-def fitted(value: Value | None) -> str:
-    """A value short enough for a line or a box: its entries only if they take little room."""
-    words = short(value)
-    return words if svg.text_width(words) <= LONGEST else short(value, 1)
-
-
-def tooltip(scene: Scene, box: Box) -> str:
-    """All that the words in a box may have been cut from."""
-    nodes = [scene.graph.nodes[index] for index in box.nodes]
-    if len(nodes) > 6:
-        return f"{len(nodes)} nodes: {tally(node.name for node in nodes)}"
-    return "; ".join(
-        ", ".join(words for words in (spoken(node), shapes(node.outputs), place(node)) if words)
-        for node in nodes
-    )
-
-
 class Stage:
     """A scene with a place for everything.
 
@@ -144,7 +80,7 @@ class Stage:
         self.words = [fixed_rows(scene, box) for box in scene.boxes]
         self._extra = extra
         self._labels = labels
-        self._marks = marks
+        self._marks = [svg.cut(mark, WIDEST, bold=True) for mark in marks]
         self._reached = {line.target for line in scene.lines}
         self.layout, self.upright = self._placed(upright)
         self.tooltips = [tooltip(scene, box) for box in scene.boxes]
@@ -196,7 +132,8 @@ class Stage:
         for row in (*rows, *(row for rows in moments for row in rows)):
             widths.append(svg.text_width(row.text, bold=row.bold) + (14 if row.mark else 0))
         lines = len(rows) + max(len(rows) for rows in moments)
-        width = max(NARROWEST, min(WIDEST, max(widths)) + 2 * PADDING)
+        mark = svg.text_width(f"now · {self._marks[box]}", bold=True)
+        width = max(NARROWEST, mark, min(WIDEST, max(widths)) + 2 * PADDING)
         height = 26 + ROW * lines + (8 if lines else 6)
         if self._is_leaf(box):
             width += 12  # its ends are round

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 from utils.graph.data import Graph, Step, Tape, Value
 from utils.pictures import svg
+from utils.pictures.boxes import Row, fitted
 from utils.pictures.fold import CAP, REPEAT, fold
 from utils.pictures.names import brief, counted, root_words, spoken
 from utils.pictures.numbers import short
 from utils.pictures.picture import Picture
-from utils.pictures.stage import WIDEST, Look, Row, Stage, Stroke, fitted
+from utils.pictures.stage import WIDEST, Look, Stage, Stroke
 
 MOST_LISTED = 20  # nodes named one by one in the text twin
 READY = "ready"
