@@ -9,6 +9,7 @@ this file in order to say that it is too old.
 
 from __future__ import print_function
 
+import glob
 import hashlib
 import json
 import os
@@ -36,6 +37,9 @@ VENV = os.path.join(ROOT, ".venv")
 STATE = os.path.join(VENV, "course.json")
 LOG = os.path.join(VENV, "install.log")
 SCRIPTS = os.path.join(VENV, "Scripts" if os.name == "nt" else "bin")
+PACKAGES = os.path.join(
+    glob.escape(VENV), "Lib" if os.name == "nt" else "lib/python*", "site-packages"
+)
 PYTHON = os.path.join(SCRIPTS, "python.exe" if os.name == "nt" else "python")
 
 UNFINISHED = "unfinished"
@@ -166,7 +170,8 @@ class Progress(object):
 
     def __init__(self):
         self.started = time.time()
-        self.packages = 0
+        self.found = 0
+        self.to_unpack = 0
         self.doing = "asking for packages"
         self.shown = None
         self.live = sys.stdout.isatty()
@@ -175,25 +180,32 @@ class Progress(object):
         """Learn from one line of pip's output."""
         words = line.split()
         if line.startswith("Collecting "):
-            self.packages += 1
-            self.doing = "looking at " + words[1]
+            self.found += 1
+            self.doing = "finding packages, {0} so far".format(self.found)
         elif words[:1] == ["Downloading"] and len(words) == 4:
             self.doing = "downloading " + words[1].split("-")[0] + " " + words[2] + " " + words[3]
         elif line.startswith("Installing collected packages"):
-            self.doing = "unpacking {0} packages, a minute or two".format(len(words) - 3)
+            self.to_unpack = len(words) - 3
+
+    def stage(self):
+        """Return in words what is being done now."""
+        if not self.to_unpack:
+            return self.doing
+        unpacked = glob.glob(os.path.join(PACKAGES, "*.dist-info"))
+        return "unpacking, {0} of {1} packages".format(
+            min(len(unpacked), self.to_unpack), self.to_unpack
+        )
 
     def show(self):
         """Print where things stand."""
+        stage = self.stage()
         if not self.live:
-            phase = self.doing.split()[0]
-            if phase != self.shown:
-                print("Installing: " + self.doing, flush=True)
-            self.shown = phase
+            if stage.split()[0] != self.shown:
+                print("Installing: " + stage, flush=True)
+            self.shown = stage.split()[0]
             return
         minutes, seconds = divmod(int(time.time() - self.started), 60)
-        text = "Installing {0}:{1:02d}  {2} packages, {3}".format(
-            minutes, seconds, self.packages, self.doing
-        )
+        text = "Installing {0}:{1:02d}  {2}".format(minutes, seconds, stage)
         width = shutil.get_terminal_size().columns - 1
         print("\r" + text[:width].ljust(width), end="", flush=True)
 

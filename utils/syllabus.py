@@ -75,7 +75,7 @@ _PLAN = (
     Lesson(2, "grad_fn", "grad_fn", "What is recorded while I compute?", 45),
     Lesson(
         3,
-        "backward_vector",
+        "backward_with_a_vector",
         "backward with a vector",
         "What does the argument of backward mean?",
         40,
