@@ -9,6 +9,8 @@ import time
 from pathlib import Path
 
 from utils import notebooks
+from utils.cover import PATH as PICTURE
+from utils.cover import cover
 from utils.execute import BadCell, execute
 from utils.release import release
 from utils.syllabus import ROOT
@@ -48,6 +50,9 @@ def build(names: list[str], check: bool = False, root: Path = ROOT) -> int:
         print("exercises/ is left as it was: a notebook of solutions/ failed")
         return 1
     stale += _settle_exercises(check, root)
+    word = _settle(root / PICTURE, cover(), check)
+    stale += check and word != "unchanged"
+    print(f"{PICTURE} {word}")
     return 1 if failed or stale else 0
 
 

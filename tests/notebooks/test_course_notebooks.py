@@ -9,6 +9,7 @@ import pytest
 from tests.notebooks import gates
 from utils import notebooks
 from utils.build import stale_exercises
+from utils.cover import PATH, cover
 from utils.syllabus import ROOT, Lesson, lessons, plan
 
 LESSONS = [pytest.param(lesson, id=lesson.name) for lesson in lessons()]
@@ -52,6 +53,12 @@ def test_the_student_copy_leaks_nothing(lesson: Lesson) -> None:
     assert gates.leaks(student, source) == []
     assert any(gates.BEGIN in cell.source for cell in source.cells), "the source has no answer"
     assert any(notebooks.is_check(cell) for cell in student.cells), "the copy has no check"
+
+
+def test_the_picture_of_the_readme_is_a_step_of_a_real_backward() -> None:
+    stored = (ROOT / PATH).read_text(encoding="utf-8")
+    assert stored == cover(), "run `python course.py build`"
+    assert "AccumulateGrad" in stored
 
 
 def test_exercises_are_exactly_what_solutions_make() -> None:
