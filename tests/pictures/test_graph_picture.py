@@ -215,3 +215,14 @@ def test_a_module_hook_is_explained():
     assert "register_full_backward_hook" in picture.text
     assert any("register_full_backward_hook" in line for line in words(picture))
     assert "register_full_backward_hook" not in draw_graph(builders.learners()).text
+
+
+@pytest.mark.parametrize("upright", [False, True])
+def test_the_root_is_marked_where_no_line_runs(upright):
+    picture = draw_graph(builders.learners(), upright=upright)
+    root = ElementTree.fromstring(picture.svg)
+    (mark,) = [e for e in root.iter() if e.text == "root" and e.tag.endswith("text")]
+    y = float(mark.attrib["y"])
+    boxes = [e for e in root.iter() if e.tag.endswith("rect")][1:]
+    ends = [float(box.attrib["y"]) + float(box.attrib["height"]) for box in boxes]
+    assert y > max(ends) if upright else y < max(float(box.attrib["y"]) for box in boxes)

@@ -3,7 +3,7 @@ import time
 import pytest
 
 from tests.pictures import builders
-from tests.pictures.geometry import boxes_that_overlap, lines_through_boxes, sampled
+from tests.pictures.geometry import boxes_that_overlap, crossings, lines_through_boxes, sampled
 from utils.pictures.layout import layered
 
 GRAPHS = {
@@ -128,8 +128,6 @@ def test_a_long_line_turns_at_most_twice():
 
 
 def test_a_tree_has_no_crossing_and_a_small_tangle_few():
-    from tests.pictures.geometry import crossings
-
     graph = builders.mlp(6)
     layout = layered([(90.0, 40.0)] * len(graph.nodes), pairs(graph))
     assert crossings(pairs(graph), [sampled(route) for route in layout.routes]) == 0
@@ -159,3 +157,27 @@ def test_big_graphs_are_laid_out_quickly():
     layered([(90.0, 40.0)] * len(graph.nodes), pairs(graph))
     chain = time.perf_counter() - start
     assert net < 0.3 and chain < 6  # about ten times what they take on a quiet machine
+
+
+def test_a_box_stands_in_the_middle_of_what_it_feeds():
+    for children in (2, 3, 4):
+        edges = [(0, k) for k in range(1, children + 1)]
+        centres = layered([(60.0, 30.0)] * (children + 1), edges).centres
+        heights = sorted(y for _, y in centres[1:])
+        assert centres[0][1] == pytest.approx((heights[0] + heights[-1]) / 2)
+
+
+def test_sorting_the_layers_removes_most_crossings():
+    before = after = 0
+    for seed in range(8):
+        graph = builders.tangled(60, seed)
+        sizes, edges, _ = plan(graph)
+        layout = layered(sizes, edges)
+        after += crossings(edges, [sampled(route, 6) for route in layout.routes])
+        # The same boxes and lines where each layer is in the order of the boxes' numbers.
+        columns = {}
+        for k, (x, _) in enumerate(layout.centres):
+            columns.setdefault(x, []).append(k)
+        place = {k: (x, 60.0 * n) for x, column in columns.items() for n, k in enumerate(column)}
+        before += crossings(edges, [[place[a], place[b]] for a, b in edges])
+    assert after < 0.6 * before
