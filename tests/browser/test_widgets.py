@@ -46,6 +46,7 @@ def opened(server: Server, new_page: Callable[..., NotebookPage]) -> Iterator[No
     nbformat.write(notebook, server.root / "widgets.ipynb")
     page = new_page("widgets.ipynb")
     page.run_all()
+    assert page.not_run() == []
     yield page
     page.close()
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 import ipywidgets
 
 from utils.pictures.picture import Picture
-from utils.widgets.style import CARD, STILL_CARD, STYLE
+from utils.widgets.style import CARD, STILL, STYLE
 
 
 class CourseWidget(ipywidgets.VBox):
@@ -63,11 +63,18 @@ class CourseWidget(ipywidgets.VBox):
         raise NotImplementedError
 
     def _repr_mimebundle_(self, **kwargs: object) -> dict[str, object]:
-        still = f'<div style="{STILL_CARD}">{self.still()}</div>'
         return super()._repr_mimebundle_(**kwargs) | {
-            "text/html": still,
+            "text/html": _painted(f"<div>{self.still()}</div>"),
             "text/plain": self.text(),
         }
+
+
+def _painted(still: str) -> str:
+    """HTML whose elements carry their own look, for where no style sheet goes."""
+    plain = "|".join(STILL)
+    return re.sub(
+        rf"<({plain})(?=[ >])(?! style)", lambda tag: f'<{tag[1]} style="{STILL[tag[1]]}"', still
+    )
 
 
 def row(*controls: ipywidgets.Widget, align: str = "center") -> ipywidgets.HBox:

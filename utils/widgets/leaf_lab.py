@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import re
 import warnings
 from dataclasses import dataclass
 
@@ -158,10 +157,8 @@ class LeafLab(CourseWidget):
             "Leaf lab: who is watched, and where do gradients land?",
             [row(column, self.program, align="flex-start")],
         )
-        # The picture keeps the room of its largest graph, so that what is below stays in place.
-        everything = experiment(Switches(frozenset(INPUTS))).picture
-        height = re.search(r'height="(\d+)', everything.svg)[1]
-        self.picture.layout.min_height = f"{height}px"
+        # The picture, whose height varies most, comes last: so the rest stays in place.
+        self.children = (*self.children[:-3], self.words, self.facts, self.picture)
         self._run()
 
     @property
@@ -179,7 +176,7 @@ class LeafLab(CourseWidget):
         seen = experiment(Switches())
         return (
             f"<p><strong>{prose(self.heading)}</strong></p><pre>{html.escape(seen.forward)}\n"
-            f"{seen.backward}</pre>{seen.picture.img}{_told(seen)}{_table(seen)}"
+            f"{seen.backward}</pre>{_told(seen)}{_table(seen)}{seen.picture.img}"
             "<p>Run this cell to switch requires_grad yourself.</p>"
         )
 

@@ -56,11 +56,17 @@ class Narrator:
     def waiting(self, done: int) -> str:
         """Who still waits after `done` steps, and for how many gradients."""
         parts = [
-            f"{self.name(index)} ({f'for {count} more' if count else 'ready'})"
+            f"{self.name(index)} ({self._missing(index, count)})"
             for index, count in self.tape.waiting(done).items()
         ]
         more = [f"{len(parts) - MANY} other nodes"] if len(parts) > MANY else []
         return ", ".join(parts[:MANY] + more) or "nobody"
+
+    def _missing(self, index: int, count: int) -> str:
+        if not count:
+            return "ready"
+        every = sum(total for (node, _), total in self._senders.items() if node == index)
+        return f"for {count} more" if count < every else f"for {count}"
 
     def changed(self, step: Step) -> str:
         """What became of a `.grad`."""

@@ -12,8 +12,15 @@ CARD = "autograd-course"
 
 INK, MUTED, PAPER, LINE = "#1b1f24", "#57606a", "#fcfcfa", "#8c959f"
 
-# The parts of the look that a still copy needs too: there, style sheets are taken away.
-STILL_CARD = f"background:{PAPER};color:{INK};border:1px solid {LINE};padding:10px 14px"
+# A still copy has no style sheet: there, each element carries its own look.
+STILL = {
+    "div": f"background:{PAPER};color:{INK};border:1px solid {LINE};padding:10px 14px",
+    "code": f"background:#eef0f2;color:{INK}",
+    "pre": f"background:#eef0f2;color:{INK};padding:6px 8px",
+    "tr": f"background:{PAPER}",
+    "th": f"color:{INK};text-align:left;padding:3px 10px",
+    "td": f"color:{INK};text-align:left;padding:3px 10px",
+}
 
 _RULES = f"""
 .{CARD} {{
@@ -34,7 +41,7 @@ _RULES = f"""
 }}
 .{CARD} .widget-html-content > * {{ max-width: 100%; }}
 .{CARD} .widget-html-content p {{ margin: 0 0 4px; }}
-.{CARD} .course-picture {{ overflow-x: auto; margin: 4px 0; }}
+.{CARD} .course-picture {{ overflow: auto; max-height: 560px; margin: 4px 0; }}
 .{CARD} .course-picture svg {{ display: block; }}
 .{CARD} code, .{CARD} pre {{
   background: #eef0f2; color: {INK}; font-size: 13px; padding: 1px 4px; border-radius: 3px;
@@ -45,6 +52,8 @@ _RULES = f"""
   text-align: left; vertical-align: top; padding: 3px 10px; color: {INK};
   border-bottom: 1px solid #d8dce0; white-space: normal;
 }}
+.{CARD} .course-facts {{ width: 100%; }}
+.{CARD} .course-facts th {{ white-space: nowrap; width: 1%; }}
 .{CARD} .course-facts td {{ white-space: pre-line; }}
 .{CARD} table caption {{ text-align: left; color: {MUTED}; }}
 .{CARD} .widget-button {{
@@ -70,6 +79,7 @@ _RULES = f"""
 # What a style sheet cannot do. Whatever is added to the card, now or later:
 # * ipywidgets leaves the handle of its slider without a name, so a screen reader would say "slider"
 #   and a number. The handle borrows the words of its visible label.
+# * A notebook takes arrow keys for itself, to fold headings, unless it is told to leave them.
 # * A wide picture has a scroll box of its own; it follows the node whose turn it is.
 _SCRIPT = f"""
 const card = this.closest('.{CARD}');
@@ -77,19 +87,23 @@ const arrange = () => {{
   for (const handle of card.querySelectorAll('[role=slider]:not([aria-label])')) {{
     const label = handle.closest('.widget-slider').querySelector('label');
     handle.setAttribute('aria-label', label.textContent);
+    handle.dataset.lmSuppressShortcuts = 'true';
   }}
   const picture = card.querySelector('.course-picture');
   if (!picture) return;
-  const overflows = picture.scrollWidth > picture.clientWidth;
+  const overflows = picture.scrollWidth > picture.clientWidth
+    || picture.scrollHeight > picture.clientHeight;
   picture.tabIndex = overflows ? 0 : -1;  // who scrolls with the keyboard has to come in
   picture.role = overflows ? 'group' : null;
-  picture.ariaLabel = overflows ? 'Picture, wider than its box' : null;
+  picture.ariaLabel = overflows ? 'Picture, larger than its box' : null;
   const words = [...picture.querySelectorAll('text')];
   const spot = words.find(word => word.textContent.startsWith('now'))
     || words.find(word => word.textContent.includes('starts with'));
   if (!spot) return;
   const [inner, outer] = [spot.getBoundingClientRect(), picture.getBoundingClientRect()];
-  picture.scrollLeft += inner.left + inner.width / 2 - outer.left - outer.width / 2;
+  const move = (low, high) => Math.min(low, 0) || Math.max(high, 0);  // no more than needed
+  picture.scrollLeft += move(inner.left - outer.left - 90, inner.right - outer.right + 90);
+  picture.scrollTop += move(inner.top - outer.top - 30, inner.bottom - outer.bottom + 110);
 }};
 arrange();
 new MutationObserver(arrange).observe(card, {{childList: true, subtree: true}});
