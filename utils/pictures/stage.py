@@ -21,7 +21,7 @@ NARROWEST = 84.0
 ROW = 16.0
 DEEP = 7  # a picture with more layers than this stands upright
 TOP = 78.0  # room for the heading, and for words above the topmost boxes
-LEAST_WIDTH = 440.0  # room for the heading
+LEAST_WIDTH = 480.0  # room for the heading
 
 FLOW = "values were computed left to right, gradients flow right to left"
 FLOW_UPRIGHT = "values were computed top to bottom, gradients flow bottom to top"
