@@ -91,6 +91,10 @@ def grad_is_none():
     return 0.1 * leaf().grad
 
 
+def grad_of_wrong_shape():
+    leaf().grad = torch.ones(3)
+
+
 def integer_dtype_2():
     torch.tensor([1, 2]).requires_grad_()
 
@@ -115,6 +119,65 @@ def number_for_v_2():
 
 def input_not_tracked():
     torch.autograd.grad(leaf().sum(), torch.ones(2))
+
+
+def none_in_a_list():
+    torch.stack([leaf().grad])
+
+
+def product_vector_shape():
+    torch.autograd.functional.vjp(torch.sum, leaf(), torch.ones(2))
+
+
+def product_without_vector():
+    torch.autograd.functional.vjp(torch.sin, leaf())
+
+
+def tangent_shape():
+    torch.func.jvp(torch.sum, (leaf(),), (torch.ones(()),))
+
+
+def jvp_needs_tuples():
+    torch.func.jvp(torch.sin, leaf(), leaf())
+
+
+def dual_without_level():
+    torch.autograd.forward_ad.make_dual(leaf(), torch.ones(2))
+
+
+def not_a_scalar_function():
+    torch.autograd.functional.hessian(torch.sin, leaf())
+
+
+def not_a_scalar_function_2():
+    torch.func.grad(torch.sin)(torch.ones(2))
+
+
+def backward_in_transform():
+    torch.func.grad(lambda x: (leaf() * x).sum().backward())(torch.ones(2))
+
+
+def changed_captured_tensor():
+    total = torch.zeros(())
+    torch.func.grad(lambda x: total.add_(x.sum()))(torch.ones(2))
+
+
+def escaped_tensor():
+    kept = []
+    torch.func.vmap(lambda x: (kept.append(x * 2), x)[1])(torch.ones(2, 3))
+    kept[0] + 1
+
+
+def item_in_vmap():
+    torch.func.vmap(lambda x: x * x.sum().item())(torch.ones(2, 3))
+
+
+def mapped_sizes_differ():
+    torch.func.vmap(torch.dot)(torch.ones(2, 3), torch.ones(3))
+
+
+def vmap_returns_tensors():
+    torch.func.vmap(lambda x: 1.0)(torch.ones(2, 3))
 
 
 def raised_for(slug: str) -> list[Exception]:

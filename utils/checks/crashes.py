@@ -123,6 +123,12 @@ CRASHES: tuple[tuple[str, str, str], ...] = (
         "Do you need NumPy here, or is there a torch function for it?",
     ),
     (
+        "none_in_a_list",
+        "expected Tensor as element",
+        "You put tensors together, and one of them is None: a `.grad` that nothing filled, or a "
+        "tangent that was read after its dual level had ended. Which is it here?",
+    ),
+    (
         "grad_is_none",
         "NoneType",
         "Something here is None: perhaps a `.grad` that no backward has filled yet. "
@@ -142,7 +148,7 @@ CRASHES: tuple[tuple[str, str, str], ...] = (
     ),
     (
         "number_for_v",
-        "object is not iterable",
+        "'float' object is not iterable",
         "Where backward takes a weight, it takes a tensor, even if it is a single number. "
         "What makes a tensor of one?",
     ),
@@ -153,10 +159,93 @@ CRASHES: tuple[tuple[str, str, str], ...] = (
         "What makes a tensor of one?",
     ),
     (
+        "grad_of_wrong_shape",
+        "attempting to assign a gradient of size",
+        "`.grad` of a leaf has the leaf's own shape. "
+        "Does this gradient belong to that leaf, and is it one gradient or many?",
+    ),
+    (
         "input_not_tracked",
         "One of the differentiated Tensors does not require grad",
         "You ask for the gradient at a tensor that nobody watches. "
         "Who should watch it, before the forward pass?",
+    ),
+    (
+        "product_vector_shape",
+        "v has invalid size",
+        "A VJP takes a weight for each output, a JVP a step for each input. "
+        "Which of the two did you call, and which shape does its vector have?",
+    ),
+    (
+        "product_without_vector",
+        "vector v can only be None",
+        "Nothing stands in for a missing vector unless there is one number only. "
+        "Which vector should the product be with?",
+    ),
+    (
+        "tangent_shape",
+        "set a forward gradient that has a different size",
+        "A tangent is a step of the inputs, so it has the input's shape. "
+        "What shape did yours have, and which side of J does that belong to?",
+    ),
+    (
+        "jvp_needs_tuples",
+        "Expected primals",
+        "`jvp` takes the inputs as a tuple, and a tangent for each in a tuple as well. "
+        "How do you write a tuple of one?",
+    ),
+    (
+        "dual_without_level",
+        "no level exists",
+        "A dual tensor lives inside a dual level and nowhere else. Which `with` opens one?",
+    ),
+    (
+        "not_a_scalar_function",
+        "should contain a single element",
+        "A Hessian belongs to a function that gives one number, and this one gives several. "
+        "Which function did you hand over?",
+    ),
+    (
+        "not_a_scalar_function",
+        "to return a scalar Tensor",
+        "`torch.func.grad` wants a function that gives one number, and this one gives several. "
+        "Do you want a VJP or a Jacobian, or is a sum missing?",
+    ),
+    (
+        "backward_in_transform",
+        "called inside a functorch transform",
+        "A transform of `torch.func` differentiates from outside, and nothing may go backward "
+        "inside it. What should the function return in place of calling backward?",
+    ),
+    (
+        "changed_captured_tensor",
+        "mutate a captured Tensor",
+        "A function that is transformed may not change what it did not get as an argument. "
+        "How could it return that value?",
+    ),
+    (
+        "escaped_tensor",
+        "may have escaped from inside a function being vmapped",
+        "A tensor from inside `vmap` stands for the whole batch and ends with it. "
+        "How does a value leave a function without a side effect?",
+    ),
+    (
+        "item_in_vmap",
+        "calling .item() on a Tensor",
+        "Inside `vmap` there is one tensor for all samples, so there is no number to take out. "
+        "Can the value stay a tensor?",
+    ),
+    (
+        "mapped_sizes_differ",
+        "same size in the mapped dimension",
+        "`vmap` takes every argument apart along its first dimension, shared ones too. "
+        "Which arguments have a sample for each call, and how do you say so?",
+    ),
+    (
+        "vmap_returns_tensors",
+        "must only return Tensors",
+        "A function under `vmap` gives back tensors, so that they can be stacked. "
+        "What did yours return?",
     ),
 )
 

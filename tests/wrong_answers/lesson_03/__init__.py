@@ -1,0 +1,9 @@
+"""Answers to the exercises of lesson 03."""
+
+from __future__ import annotations
+
+from tests.wrong_answers.lesson_03 import batches, ends, saliency, weights
+
+PARTS = (weights, ends, batches, saliency)
+WRONG = {id: answers for part in PARTS for id, answers in part.WRONG.items()}
+RIGHT = {id: answers for part in PARTS for id, answers in part.RIGHT.items()}
