@@ -26,7 +26,7 @@ class Binding:
         statement: the statement itself.
         kind: "assign", "augmented", "walrus", "inplace" or "mark" (`requires_grad_`, no new value).
         item: k when this name takes the k-th item of `value`; None when it takes the whole.
-        order: its place among all bindings of its scope.
+        order: its statement's place in its scope: what one statement binds, it reads before.
         blocks: the branches and loop bodies around it, outermost first.
         loops: those of `blocks` that are loop bodies.
         contexts: the expressions of the `with` statements around it, outermost first.
@@ -123,12 +123,10 @@ class Scope:
                         self.foreign.update(inner.names)
             case ast.Assign():
                 self._inside(node.value, node)
-                self._order += 1  # once: `a, b = b, a` reads everything before it writes
                 for target in node.targets:
                     self._target(target, node.value, node)
             case ast.AnnAssign(value=value) if value is not None:
                 self._inside(value, node)
-                self._order += 1
                 self._target(node.target, value, node)
             case ast.AugAssign():
                 self._inside(node.value, node)
@@ -207,7 +205,6 @@ class Scope:
                 self._unknowable(target)
 
     def _augmented(self, node: ast.AugAssign) -> None:
-        self._order += 1
         if isinstance(node.target, ast.Name | ast.Attribute):
             name = ast.unparse(node.target)
             read = ast.parse(name, mode="eval").body
@@ -218,7 +215,6 @@ class Scope:
 
     def _unknowable(self, target: ast.AST) -> None:
         """Everything named in `target` gets a value that nothing here tells."""
-        self._order += 1
         for part in ast.walk(target):
             if isinstance(part, ast.Name):
                 self.bind(part.id, None, target)
@@ -231,12 +227,10 @@ class Scope:
         """What an expression binds or changes on its way: `:=`, `x.add_(1)`, grad mode."""
         for part in _calls(expression):
             if isinstance(part, ast.NamedExpr):
-                self._order += 1
                 self.bind(part.target.id, part.value, node, "walrus")
                 continue
             name = called(part)
             if name == "set_grad_enabled":
-                self._order += 1
                 self.bind(GRAD_MODE, part, node)
             changed = None
             if name.endswith("_") and not name.endswith("__"):
@@ -244,7 +238,6 @@ class Scope:
             elif any(k.arg == "inplace" for k in part.keywords) and part.args:
                 changed = part.args[0]
             if isinstance(changed, ast.Name | ast.Attribute):
-                self._order += 1
                 kind = "mark" if name in _MARKS else "inplace"
                 self.bind(ast.unparse(changed), part, node, kind)
 

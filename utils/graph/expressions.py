@@ -11,11 +11,11 @@ import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from .bindings import called
+from .bindings import Binding, called
 from .data import Graph
 from .lookup import Lookup
 from .matching import Matcher
-from .operands import Claims
+from .operands import Claims, Fit
 from .skeleton import Skeleton
 from .timeline import Timeline
 from .traces import Frame
@@ -84,9 +84,7 @@ def explain(
                 if not output.changed or binding.kind not in _MAKE or _in_place(binding.value)
             ]
             fit = matcher.one_of(statements, output.index, output.slot)
-            # One of the statements did it, if the list is complete: the one not contradicted.
-            complete = any(certain for _, certain in before)
-            if fit and output.index in fit.claims and (complete or fit.sure):
+            if fit and output.index in fit.claims and _proven(fit, output, before):
                 chosen[output.index] = name
                 claims[output.index] = fit.claims[output.index]
                 inner = fit.claims | inner
@@ -101,6 +99,16 @@ def explain(
 def _shortened(text: str) -> str:
     text = " ".join(text.split())
     return text if len(text) <= _WIDTH else text[: _WIDTH - 1].rstrip() + "…"
+
+
+def _proven(fit: Fit, output: Named, before: Sequence[tuple[Binding, bool]]) -> bool:
+    """Whether the only statement that is not contradicted must be the one that did it."""
+    if not output.changed:
+        # it is, if the list is complete; else the graph must confirm all of it
+        return fit.sure or any(certain for _, certain in before)
+    # others may have changed the tensor too, where no text shows it
+    _, made = fit.claims[output.index]
+    return fit.sure and ((made, True) in before or made.kind == "augmented")
 
 
 def _in_place(value: ast.expr | None) -> bool:

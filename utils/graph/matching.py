@@ -110,10 +110,18 @@ class Matcher:
             return SAME
         if thing is not MISSING and not self._lookup.may_differ(e, at):
             return None
-        earlier = [binding for binding, _ in self._line.before(ast.unparse(e), at)]
-        fit = self.one_of(earlier, index, slot) if earlier else UNKNOWN
-        # Unseen, a function or another name may have changed it in place: no guesses here.
-        return UNKNOWN if fit is not None and not fit.sure else fit
+        before = self._line.before(ast.unparse(e), at)
+        fit = self.one_of([b for b, _ in before], index, slot) if before else UNKNOWN
+        # Unseen, a function or another name may have changed it in place since, unless it is a
+        # leaf. So no contradiction, no guesses, and of branches only the rounds of a loop.
+        if fit is None:
+            return None if self._graph.nodes[index].kind == "leaf" else UNKNOWN
+        if index in fit.claims:
+            made = fit.claims[index][1]
+            round_before = made.loops & at.loops and made.kind == "assign"
+            ran = (made, True) in before or round_before
+            return fit if fit.sure and ran else UNKNOWN
+        return fit
 
     def _binary(self, e: ast.BinOp, index: int, slot: int | None, at: Binding) -> Fit | None:
         name, operands = OPERATORS[type(e.op)], [e.left, e.right]

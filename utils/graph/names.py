@@ -18,7 +18,7 @@ from .timeline import timeline
 from .traces import learner_s_line, traces
 from .values import KEEP, value_of
 
-__all__ = ["Namespace", "annotate", "caller_namespace", "find_names", "name_of"]
+__all__ = ["Namespace", "annotate", "caller_namespace", "find_names", "name_of", "named_tensors"]
 
 _LOOKED_AT = 10_000  # objects in one search, all told
 _PER_CONTAINER = 1_000
@@ -53,7 +53,7 @@ def annotate(
     values: dict[tuple[int, int], Value] = {}
     outputs: list[Named] = []
     with torch._C.DisableTorchFunctionSubclass():
-        for tensor, names in find_names(namespace.variables):
+        for tensor, names in named_tensors(namespace).values():
             index, slot = leaves.get(id(tensor)), 0
             if index is None:
                 try:
@@ -94,15 +94,19 @@ def annotate(
 
 def name_of(thing: object, namespace: Namespace | Mapping[str, object]) -> str:
     """The learner's name for `thing`, such as "y", "net.0.weight" or "ws[1]"; "" if it has none."""
-    variables = as_namespace(namespace).variables
+    namespace = as_namespace(namespace)
     if issubclass(type(thing), torch.Tensor):
-        for tensor, names in find_names(variables):
-            if tensor is thing:
-                return names[0]
-    for name, value in variables.items():
-        if value is thing:
-            return name
-    return ""
+        _, names = named_tensors(namespace).get(id(thing), (None, [""]))
+        return names[0]
+    return next((name for name, value in namespace.variables.items() if value is thing), "")
+
+
+def named_tensors(namespace: Namespace) -> dict[int, tuple[torch.Tensor, list[str]]]:
+    """The tensors of `find_names` by `id`, which is safe: they are alive while this dict is."""
+    if "tensors" not in namespace.memo:
+        found = find_names(namespace.variables)
+        namespace.memo["tensors"] = {id(tensor): (tensor, names) for tensor, names in found}
+    return namespace.memo["tensors"]
 
 
 def find_names(variables: Mapping[str, object]) -> list[tuple[torch.Tensor, list[str]]]:

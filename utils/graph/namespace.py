@@ -8,7 +8,7 @@ import os
 import re
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from types import CodeType, FrameType
 
@@ -28,10 +28,12 @@ class Namespace:
         variables: the learner's variables by name, the most telling first.
         sources: module-level code in the order in which it ran, then, when the caller is a
             function, its own and that of the functions around it, innermost first.
+        memo: what was found by searching the variables, so that it is searched for once.
     """
 
     variables: Mapping[str, object]
     sources: tuple[Source, ...] = ()
+    memo: dict[str, object] = field(default_factory=dict, repr=False, compare=False)
 
 
 def as_namespace(names: Namespace | Mapping[str, object]) -> Namespace:

@@ -10,7 +10,7 @@ import torch
 from torch.autograd.graph import GradientEdge, Node
 
 from .causes import find_call, find_cause, is_tracked, running_text, switched_on_late
-from .names import find_names, name_of
+from .names import name_of, named_tensors
 from .namespace import Namespace, as_namespace
 
 _FUNCTIONS = (FunctionType, BuiltinFunctionType, MethodType)
@@ -178,12 +178,12 @@ def _name_of_object(thing: object, namespace: Namespace) -> str:
 
 def _shares_memory(tensor: torch.Tensor, namespace: Namespace) -> str:
     """The name of a tracked tensor in the same memory; "" if there is none."""
-    start = _memory(tensor)
-    if start:
-        for other, names in find_names(namespace.variables):
-            if other is not tensor and is_tracked(other) and _memory(other) == start:
-                return names[0]
-    return ""
+    if "memory" not in namespace.memo:
+        known = named_tensors(namespace).values()
+        namespace.memo["memory"] = {
+            _memory(other): names[0] for other, names in reversed(known) if is_tracked(other)
+        }
+    return namespace.memo["memory"].get(_memory(tensor) or None, "")
 
 
 def _memory(tensor: torch.Tensor) -> int:
