@@ -62,34 +62,66 @@ def record(
     """
     if names is None:
         names = caller_namespace()
-    live = follow(root)
-    graph = describe(live, names)
-    call = backward_call(live, graph, gradient, inputs)
-    seeds: list[Value | None] = [None] * len(graph.roots)
-    for place, seed in zip(call.places, call.seeds, strict=True):
-        seeds[place] = value_of(seed)
+    return Backwards(root, names).run(
+        gradient, inputs, commit=commit, retain_graph=retain_graph, create_graph=create_graph
+    )
 
-    owners = grad_owners(graph, live.nodes)
-    keep = True
-    guard = nullcontext()
-    if commit:
-        keep = create_graph if retain_graph is None else retain_graph
-    else:
-        guard = untouched([*(owner for _, owner in owners), *hidden_leaves(graph)])
-    error = ""
-    with guard, _Recorder(graph, live, call, owners) as recorder:
-        try:
-            torch.autograd.backward(
-                call.roots,
-                call.seeds,
-                retain_graph=keep,
-                create_graph=create_graph,
-                inputs=_targets(call, commit),
-            )
-        except Exception as problem:  # of torch, of a custom backward, of somebody's hook
-            error = _words(problem)
-    steps = tuple(recorder.steps)
-    return Tape(graph, tuple(seeds), steps, error, freed=bool(steps) and not keep)
+
+class Backwards:
+    """Real backwards over one graph, each recorded: `record` for one vector after another.
+
+    Names and the owners of each `.grad` are looked up once, which takes longer than a small
+    backward does. For as long as it lives, so does the graph.
+
+    Args:
+        root: as for `record`.
+        names: as for `record`, but for None.
+
+    Attributes:
+        graph: what each tape is of.
+    """
+
+    def __init__(self, root: object, names: Namespace | Mapping[str, object]) -> None:
+        self._live = follow(root)
+        self.graph = describe(self._live, names)
+        self._owners = grad_owners(self.graph, self._live.nodes)
+
+    def run(
+        self,
+        gradient: object = None,
+        inputs: object = None,
+        *,
+        commit: bool = False,
+        retain_graph: bool | None = None,
+        create_graph: bool = False,
+    ) -> Tape:
+        """One backward; arguments, result and errors are those of `record`."""
+        graph = self.graph
+        call = backward_call(self._live, graph, gradient, inputs)
+        seeds: list[Value | None] = [None] * len(graph.roots)
+        for place, seed in zip(call.places, call.seeds, strict=True):
+            seeds[place] = value_of(seed)
+
+        keep = True
+        guard = nullcontext()
+        if commit:
+            keep = create_graph if retain_graph is None else retain_graph
+        else:
+            guard = untouched([*(owner for _, owner in self._owners), *hidden_leaves(graph)])
+        error = ""
+        with guard, _Recorder(graph, self._live, call, self._owners) as recorder:
+            try:
+                torch.autograd.backward(
+                    call.roots,
+                    call.seeds,
+                    retain_graph=keep,
+                    create_graph=create_graph,
+                    inputs=_targets(call, commit),
+                )
+            except Exception as problem:  # of torch, of a custom backward, of somebody's hook
+                error = _words(problem)
+        steps = tuple(recorder.steps)
+        return Tape(graph, tuple(seeds), steps, error, freed=bool(steps) and not keep)
 
 
 def _targets(call: Call, commit: bool) -> list[Any] | None:
