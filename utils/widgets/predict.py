@@ -94,11 +94,13 @@ class Prediction(CourseWidget):
         right = key == self.outcome.key
         verdict = "✓ Right." if right else "✗ Not yet."
         again = "" if right else " Which one fits? Choose again."
+        # What torch printed would give the answer away to somebody who is still choosing.
+        report = f"<p>What torch does:</p><pre>{html.escape(self.outcome.report)}</pre>"
         self.show(
             self.reward if right else None,
             f"<p><strong>{verdict}</strong> You chose {code(key)}. "
             f"{prose(self.choices[key])}{again}</p>",
-            f"<p>What torch does:</p><pre>{html.escape(self.outcome.report)}</pre>",
+            report if right else "",
         )
 
     def still(self) -> str:
