@@ -8,7 +8,7 @@ from playwright.sync_api import Locator, TimeoutError
 
 # A card's picture, words and facts; the controls' own looks do not count.
 _CONTENT = "card => [...card.querySelectorAll('.widget-html-content')].map(e => e.innerHTML).join()"
-_QUIET = 150  # ms in which a kernel that is idle has answered
+_QUIET = 120  # ms without news: the kernel has answered
 
 
 def dead_controls(card: Locator, patience: float = 3000) -> list[str]:
@@ -21,7 +21,7 @@ def dead_controls(card: Locator, patience: float = 3000) -> list[str]:
     dead = []
 
     def changes(move: Callable[[], None]) -> bool:
-        before = card.evaluate(_CONTENT)
+        before = _settled(card)
         move()
         try:
             card.page.wait_for_function(
@@ -64,4 +64,11 @@ def _go_elsewhere(card: Locator, other: Locator) -> None:
         sliders[0].press("ArrowRight")
     else:
         other.click()
-    card.page.wait_for_timeout(_QUIET)
+
+
+def _settled(card: Locator) -> str:
+    """The card's content, once the answers to earlier moves are all there."""
+    content = None
+    while content != (content := card.evaluate(_CONTENT)):
+        card.page.wait_for_timeout(_QUIET)
+    return content

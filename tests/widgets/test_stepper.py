@@ -22,13 +22,6 @@ def content(stepper):
     return stepper.picture.value, stepper.words.value, stepper.facts.value
 
 
-def button(stepper, words):
-    for control in stepper.children[1].children:
-        if control.description == words:
-            return control
-    raise LookupError(words)
-
-
 def test_it_starts_before_the_first_step_and_says_what_is_sent_in(stepper):
     assert stepper.slider.value == 0
     assert "Backward starts with 1 at o" in stepper.words.value
@@ -36,35 +29,35 @@ def test_it_starts_before_the_first_step_and_says_what_is_sent_in(stepper):
 
 def test_next_and_back_return_to_the_very_same_content(stepper):
     start = content(stepper)
-    button(stepper, "Next").click()
+    stepper.buttons["Next"].click()
     first = content(stepper)
     assert all(new != old for new, old in zip(first, start, strict=True))
-    button(stepper, "Next").click()
-    button(stepper, "Back").click()
+    stepper.buttons["Next"].click()
+    stepper.buttons["Back"].click()
     assert content(stepper) == first
-    button(stepper, "Back").click()
+    stepper.buttons["Back"].click()
     assert content(stepper) == start
 
 
 def test_start_and_end_are_one_click_away_and_nothing_lies_beyond(stepper):
     start = content(stepper)
-    button(stepper, "Back").click()
+    stepper.buttons["Back"].click()
     assert content(stepper) == start
-    button(stepper, "To the end").click()
+    stepper.buttons["To the end"].click()
     assert stepper.slider.value == len(stepper.tape.steps) == 5
     end = content(stepper)
-    button(stepper, "Next").click()
+    stepper.buttons["Next"].click()
     assert content(stepper) == end
-    button(stepper, "To the start").click()
+    stepper.buttons["To the start"].click()
     assert content(stepper) == start
 
 
 def test_slider_and_buttons_agree(stepper):
     stepper.slider.value = 2
     by_slider = content(stepper)
-    button(stepper, "To the start").click()
-    button(stepper, "Next").click()
-    button(stepper, "Next").click()
+    stepper.buttons["To the start"].click()
+    stepper.buttons["Next"].click()
+    stepper.buttons["Next"].click()
     assert content(stepper) == by_slider
 
 

@@ -74,8 +74,8 @@ class Narrator:
         if change is None:
             return "no .grad changes here"
         before = "None" if change.before is None else short(change.before)
-        name = change.variable or self.name(change.node)
-        return f"{name}.grad goes from {before} to {short(change.after)}"
+        name = f"{change.variable}.grad" if change.variable else "its .grad"
+        return f"{name} goes from {before} to {short(change.after)}"
 
     def start(self) -> str:
         """Where backward begins, and with what."""

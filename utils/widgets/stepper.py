@@ -9,6 +9,7 @@ import ipywidgets
 
 from utils.graph import record
 from utils.graph.data import Tape
+from utils.pictures.names import counted
 from utils.pictures.picture import Picture
 from utils.pictures.tape_picture import TapePicture
 from utils.widgets.base import CourseWidget, code, row
@@ -21,6 +22,7 @@ class Stepper(CourseWidget):
     Attributes:
         tape: the recorded backward.
         slider: its value is the number of steps done, 0 to `len(tape.steps)`.
+        buttons: by the words on them.
     """
 
     def __init__(self, tape: Tape) -> None:
@@ -38,19 +40,17 @@ class Stepper(CourseWidget):
             layout={"width": "300px"},
         )
         self.slider.observe(self._turn, "value")
-        # The buttons are never disabled: a button that is loses the keyboard's place.
-        self.buttons = {
+        goals = {
             "To the start": lambda here: 0,
             "Back": lambda here: here - 1,
             "Next": lambda here: here + 1,
             "To the end": lambda here: self.last,
         }
-        controls = []
-        for words, goal in self.buttons.items():
-            button = ipywidgets.Button(description=words)
-            button.on_click(lambda _, goal=goal: self.go(goal(self.slider.value)))
-            controls.append(button)
-        super().__init__("Backward stepper", [row(*controls, self.slider)])
+        # No button is ever disabled: one that is loses the keyboard's place.
+        self.buttons = {words: ipywidgets.Button(description=words) for words in goals}
+        for words, goal in goals.items():
+            self.buttons[words].on_click(lambda _, goal=goal: self.go(goal(self.slider.value)))
+        super().__init__("Backward stepper", [row(*self.buttons.values(), self.slider)])
         self._turn()
 
     def go(self, step: int) -> None:
@@ -80,15 +80,18 @@ class Stepper(CourseWidget):
     def still(self) -> str:
         start = html.escape(self.narrator.start())
         steps = "".join(f"<li>{html.escape(line)}</li>" for line in self._lines())
+        count = counted(self.last, "step")
         return (
-            f"<p><strong>{self.heading}</strong>, after the last of {self.last} steps</p>"
+            f"<p><strong>{self.heading}</strong>, after the last of {count}</p>"
             f"{self.draw(self.last).img}<p>It starts with {start}.</p>"
             f"<ol>{steps}</ol><p>{html.escape(self.narrator.end())} Run this cell to step.</p>"
         )
 
     def text(self) -> str:
         steps = [f"{k}. {line}" for k, line in enumerate(self._lines(), 1)]
-        start = f"{self.heading}: {self.last} steps, starting with {self.narrator.start()}"
+        start = (
+            f"{self.heading}: {counted(self.last, 'step')}, starting with {self.narrator.start()}"
+        )
         return "\n".join([start, *steps, self.narrator.end()])
 
     def _lines(self) -> list[str]:
