@@ -13,7 +13,14 @@ if TYPE_CHECKING:
     from utils.checks.notebook import check, hint, progress, solution
     from utils.graph import record, walk
     from utils.versions import environment
-    from utils.widgets import leaf_lab, predict, show_graph, step_backward
+    from utils.widgets import (
+        leaf_lab,
+        predict,
+        pull_back_push_forward,
+        show_graph,
+        step_backward,
+        weights_on_outputs,
+    )
 
 __all__ = [
     "check",
@@ -22,11 +29,13 @@ __all__ = [
     "leaf_lab",
     "predict",
     "progress",
+    "pull_back_push_forward",
     "record",
     "show_graph",
     "solution",
     "step_backward",
     "walk",
+    "weights_on_outputs",
 ]
 
 _HOMES = {
@@ -36,11 +45,13 @@ _HOMES = {
     "leaf_lab": "utils.widgets",
     "predict": "utils.widgets",
     "progress": "utils.checks.notebook",
+    "pull_back_push_forward": "utils.widgets",
     "record": "utils.graph",
     "show_graph": "utils.widgets",
     "solution": "utils.checks.notebook",
     "step_backward": "utils.widgets",
     "walk": "utils.graph",
+    "weights_on_outputs": "utils.widgets",
 }
 
 

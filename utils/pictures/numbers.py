@@ -60,6 +60,11 @@ def written_out(value: Value | None, limit: int = 6) -> bool:
     return len(value.entries) <= limit or len({number(entry) for entry in value.entries}) == 1
 
 
+def indexed(name: str, k: int) -> str:
+    """A name with a subscript, such as "x₀"."""
+    return name + str(k).translate(str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉"))
+
+
 def shape_text(shape: Sequence[int | str] | None) -> str:
     """A shape as Python writes it: "(2, 3)", "(3,)", "()"; a ragged size by its name, "(2, j1)"."""
     if shape is None:

@@ -2,7 +2,16 @@
 
 from utils.widgets.leaf_lab import leaf_lab
 from utils.widgets.predict import predict
+from utils.widgets.pull_push import pull_back_push_forward
 from utils.widgets.show import show_graph
 from utils.widgets.stepper import step_backward
+from utils.widgets.weights import weights_on_outputs
 
-__all__ = ["leaf_lab", "predict", "show_graph", "step_backward"]
+__all__ = [
+    "leaf_lab",
+    "predict",
+    "pull_back_push_forward",
+    "show_graph",
+    "step_backward",
+    "weights_on_outputs",
+]
