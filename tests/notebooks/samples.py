@@ -86,6 +86,7 @@ def lesson() -> NotebookNode:
         code("ipywidgets.IntSlider(description='k')", "slider"),
         code("warnings.warn('careful', stacklevel=1)\nprint(sorted({'b', 'a'}))", "warning"),
         code("print(hash('a') == hash('a'))\nfor k in range(3):\n    print(k, flush=True)"),
+        code("print(len(In) - 1, 'cells so far')\n1 + 1;", "history"),
         code("1 / 0", "division", tags=["raises-exception", "break-it"], collapsed=True),
     )
 
