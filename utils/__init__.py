@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from utils.graph import record, walk
     from utils.versions import environment
     from utils.widgets import (
+        cut_the_graph,
         leaf_lab,
         predict,
         pull_back_push_forward,
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "check",
+    "cut_the_graph",
     "environment",
     "hint",
     "leaf_lab",
@@ -40,6 +42,7 @@ __all__ = [
 
 _HOMES = {
     "check": "utils.checks.notebook",
+    "cut_the_graph": "utils.widgets",
     "environment": "utils.versions",
     "hint": "utils.checks.notebook",
     "leaf_lab": "utils.widgets",

@@ -1,5 +1,6 @@
 """Moves pictures: one widget a file, one base class. Arrows point to pictures and graph only."""
 
+from utils.widgets.cut_the_graph import cut_the_graph
 from utils.widgets.leaf_lab import leaf_lab
 from utils.widgets.predict import predict
 from utils.widgets.pull_push import pull_back_push_forward
@@ -8,6 +9,7 @@ from utils.widgets.stepper import step_backward
 from utils.widgets.weights import weights_on_outputs
 
 __all__ = [
+    "cut_the_graph",
     "leaf_lab",
     "predict",
     "pull_back_push_forward",

@@ -46,7 +46,10 @@ _RULES = f"""
 .{CARD} code, .{CARD} pre {{
   background: #eef0f2; color: {INK}; font-size: 13px; padding: 1px 4px; border-radius: 3px;
 }}
-.{CARD} pre {{ padding: 6px 8px; margin: 4px 0; white-space: pre-wrap; }}
+.{CARD} pre {{
+  padding: 6px 8px; margin: 4px 0; white-space: pre-wrap; word-break: normal;
+  overflow-wrap: anywhere;
+}}
 .{CARD} table {{ margin: 4px 0; border-collapse: collapse; font-size: 13px; }}
 .{CARD} table td, .{CARD} table th {{
   text-align: left; vertical-align: top; padding: 3px 10px; color: {INK};
@@ -63,6 +66,8 @@ _RULES = f"""
 }}
 .{CARD} .widget-button:hover {{ background: #e9edf0; }}
 .{CARD} .course-values .widget-button {{ font-family: var(--jp-code-font-family, monospace); }}
+.{CARD} input {{ accent-color: {INK}; }}
+.{CARD} .widget-radio {{ font-size: 14px; }}
 .{CARD} .widget-checkbox {{ width: auto; }}
 .{CARD} .widget-checkbox label {{ display: flex; align-items: center; gap: 8px; }}
 .{CARD} .widget-checkbox input {{ width: 16px; height: 16px; margin: 0; }}
@@ -79,6 +84,8 @@ _RULES = f"""
 # What a style sheet cannot do. Whatever is added to the card, now or later:
 # * ipywidgets leaves the handle of its slider without a name, so a screen reader would say "slider"
 #   and a number. The handle borrows the words of its visible label.
+# * Its radio buttons belong to no group: arrow keys would not move among them, and nothing says
+#   what they choose. The group borrows the visible label, too.
 # * A notebook takes arrow keys for itself, to fold headings, unless it is told to leave them.
 # * A wide picture has a scroll box of its own; it follows the node whose turn it is.
 _SCRIPT = f"""
@@ -88,6 +95,16 @@ const arrange = () => {{
     const label = handle.closest('.widget-slider').querySelector('label');
     handle.setAttribute('aria-label', label.textContent);
     handle.dataset.lmSuppressShortcuts = 'true';
+  }}
+  for (const group of card.querySelectorAll('.widget-radio-box:not([role])')) {{
+    const label = group.closest('.widget-radio').querySelector('label').textContent;
+    group.role = 'radiogroup';
+    group.ariaLabel = label;
+    const name = `${{label}} ${{Math.random()}}`;  // a page may show the same widget twice
+    for (const radio of group.querySelectorAll('input')) {{
+      radio.name = name;
+      radio.dataset.lmSuppressShortcuts = 'true';
+    }}
   }}
   const picture = card.querySelector('.course-picture');
   if (!picture) return;
