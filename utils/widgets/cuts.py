@@ -180,7 +180,7 @@ def experiment(cut: Cut) -> Seen:
         _marked(run),
         gradients,
         tuple(_facts(name, value, before[name], memory) for name, value in found.items()),
-        draw_graph(graph, upright=True),
+        _drawn(graph),
         run.stopped,
         f"{type(run.raised).__name__}: {run.raised}" if run.raised else "",
         " ".join([WAYS[cut.way].says, *_outcome(cut, run, graph, harm)]),
@@ -199,6 +199,12 @@ def _graph(cut: Cut, run: _Run) -> Graph:
         roots.append(learner[cut.place])
     graph = walk(roots, names=namespace)
     return replace(graph, roots=tuple(replace(root, path="") for root in graph.roots))
+
+
+def _drawn(graph: Graph) -> Picture:
+    """The graph, each weight in one box with the node that transposes it."""
+    turned = sum(node.name == "TBackward0" for node in graph.nodes)
+    return draw_graph(graph, cap=max(1, len(graph.nodes) - turned), upright=False)
 
 
 def _harm(cut: Cut, run: _Run) -> dict[str, torch.Tensor]:

@@ -68,7 +68,12 @@ _RULES = f"""
 .{CARD} .course-values .widget-button {{ font-family: var(--jp-code-font-family, monospace); }}
 .{CARD} input {{ accent-color: {INK}; }}
 .{CARD} .widget-radio {{ font-size: 14px; }}
-.{CARD} .widget-checkbox {{ width: auto; }}
+.{CARD} .widget-dropdown, .{CARD} .widget-checkbox {{ width: auto; }}
+.{CARD} .widget-dropdown > select {{
+  background-color: #fff; color: {INK}; border: 1px solid {MUTED}; border-radius: 4px;
+  font-size: 14px; height: 32px; padding: 0 24px 0 8px; min-width: 240px;
+}}
+.{CARD} .widget-dropdown > select option {{ background: #fff; color: {INK}; }}
 .{CARD} .widget-checkbox label {{ display: flex; align-items: center; gap: 8px; }}
 .{CARD} .widget-checkbox input {{ width: 16px; height: 16px; margin: 0; }}
 .{CARD} .widget-slider, .{CARD} .widget-checkbox {{ min-height: 32px; align-items: center; }}
@@ -87,7 +92,8 @@ _RULES = f"""
 # * Its radio buttons belong to no group: arrow keys would not move among them, and nothing says
 #   what they choose. The group borrows the visible label, too.
 # * A notebook takes arrow keys for itself, to fold headings, unless it is told to leave them.
-# * A wide picture has a scroll box of its own; it follows the node whose turn it is.
+# * A wide picture has a scroll box of its own; it follows the node whose turn it is,
+#   or shows the root.
 _SCRIPT = f"""
 const card = this.closest('.{CARD}');
 const arrange = () => {{
@@ -115,7 +121,8 @@ const arrange = () => {{
   picture.ariaLabel = overflows ? 'Picture, larger than its box' : null;
   const words = [...picture.querySelectorAll('text')];
   const spot = words.find(word => word.textContent.startsWith('now'))
-    || words.find(word => word.textContent.includes('starts with'));
+    || words.find(word => word.textContent.includes('starts with'))
+    || words.find(word => word.textContent === 'root');
   if (!spot) return;
   const [inner, outer] = [spot.getBoundingClientRect(), picture.getBoundingClientRect()];
   const move = (low, high) => Math.min(low, 0) || Math.max(high, 0);  // no more than needed
