@@ -53,6 +53,13 @@ def test_a_long_expression_is_cut():
     assert len(text) <= 40 and text.endswith("…") and text.startswith("(x + 1) * (x + 2)")
 
 
+def test_an_endless_expression_does_no_harm():
+    for terms in (60, 600):
+        lesson = run(X + f"z = {' + '.join(['x'] * terms)}\ng = walk(z)")
+        assert lesson.g.nodes[0].variable == "z"
+        assert lesson.g.nodes[0].expression[:5] in ("x + x", "")
+
+
 # One operation each: what is written, and it must be found.
 FOUND = [
     "x - 1", "1 - x", "x / 4", "4 / x", "x ** 2", "2 ** x", "x ** x", "-x", "x % 2", "abs(x)",

@@ -241,6 +241,17 @@ def test_containers_that_hold_themselves_or_answer_strangely_do_no_harm():
     assert [names for _, names in found] == [["ring[0]"]]
 
 
+def test_a_view_whose_history_torch_forbids_is_passed_over():
+    code = """
+        x = torch.ones(2, 2, requires_grad=True)
+        base = x * 1
+        forbidden = base.unbind()[0]
+        base.mul_(2)
+        g = walk([base, forbidden])
+    """
+    assert names_of(code) == ["base", "x"]
+
+
 def test_huge_namespaces_are_bounded():
     variables_ = {f"v{k}": [float(k)] * 10 for k in range(5_000)}
     variables_["huge"] = list(range(1_000_000))

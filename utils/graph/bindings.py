@@ -64,17 +64,30 @@ def scan(text: str, function: int | None) -> Scope:
             if arg is not None:
                 scope.bind(arg.arg, None, root)
     if root is not None:
-        scope.visit(root.body)
+        try:
+            scope.visit(root.body)
+        except RecursionError:  # a sum of a thousand terms, written out
+            return Scope()
     return scope
 
 
 class Scope:
-    """Files the bindings of one scope, in order."""
+    """Files the bindings of one scope, in order.
+
+    Attributes:
+        bindings: by name, in order.
+        statements: (order, blocks, statement) of each.
+        foreign: names that code of another scope may bind.
+        aliased: names whose value has got another name too, by `other = name`.
+        handed: by name, the calls that it is an argument of.
+    """
 
     def __init__(self) -> None:
         self.bindings: dict[str, list[Binding]] = {}
         self.statements: list[tuple[int, tuple[int, ...], ast.stmt]] = []
         self.foreign: set[str] = set()
+        self.aliased: set[str] = set()
+        self.handed: dict[str, list[ast.Call]] = {}
         self._order = 0
         self._blocks: tuple[int, ...] = ()
         self._loops: frozenset[int] = frozenset()
@@ -179,6 +192,8 @@ class Scope:
     def _target(
         self, target: ast.expr, value: ast.expr, node: ast.stmt, item: int | None = None
     ) -> None:
+        if isinstance(value, ast.Name):
+            self.aliased.add(value.id)
         match target:
             case ast.Name():
                 self.bind(target.id, value, node, item=item)
@@ -229,6 +244,9 @@ class Scope:
             if isinstance(part, ast.NamedExpr):
                 self.bind(part.target.id, part.value, node, "walrus")
                 continue
+            for argument in (*part.args, *(keyword.value for keyword in part.keywords)):
+                if isinstance(argument, ast.Name):
+                    self.handed.setdefault(argument.id, []).append(part)
             name = called(part)
             if name == "set_grad_enabled":
                 self.bind(GRAD_MODE, part, node)

@@ -71,29 +71,39 @@ def explain(
         By node, what was written; and by node, which of its names it was assigned to.
     """
     matcher = Matcher(Skeleton(graph), places, Lookup(variables, line), line, traces)
-    claims: Claims = {}
+    own: Claims = {}
     inner: Claims = {}
     chosen: dict[int, str] = {}
-    for output in sorted(named, key=lambda output: -output.slot):  # the first has the last word
-        for name in output.names:
-            before = line.before(name)
-            statements = [
-                binding
-                for binding, _ in before
-                # an operation makes a new tensor; one that was changed since is not its result
-                if not output.changed or binding.kind not in _MAKE or _in_place(binding.value)
-            ]
-            fit = matcher.one_of(statements, output.index, output.slot)
-            if fit and output.index in fit.claims and _proven(fit, output, before):
-                chosen[output.index] = name
-                claims[output.index] = fit.claims[output.index]
-                inner = fit.claims | inner
-                break
-    wordings = {}
-    for index, (expression, binding) in (inner | claims).items():
-        text = _shortened(ast.unparse(expression))
-        wordings[index] = Wording(text, expression.lineno, binding.source.file)
+    wordings: dict[int, Wording] = {}
+    try:
+        for output in sorted(named, key=lambda output: -output.slot):  # the first has the last word
+            for name in output.names:
+                claims = _assigned(name, output, matcher, line)
+                if output.index in claims:
+                    chosen[output.index] = name
+                    own[output.index] = claims[output.index]
+                    inner = claims | inner
+                    break
+        for index, (expression, binding) in (inner | own).items():
+            text = _shortened(ast.unparse(expression))
+            wordings[index] = Wording(text, expression.lineno, binding.source.file)
+    except RecursionError:  # a sum of a thousand terms, written out: no box could show it
+        return {}, {}
     return wordings, chosen
+
+
+def _assigned(name: str, output: Named, matcher: Matcher, line: Timeline) -> Claims:
+    """The claims of the statement that gave `name` the value of `output`; {} without proof."""
+    before = line.before(name)
+    statements = [
+        binding
+        for binding, _ in before
+        # an operation makes a new tensor; one that was changed since is not its result
+        if not output.changed or binding.kind not in _MAKE or _in_place(binding.value)
+    ]
+    fit = matcher.one_of(statements, output.index, output.slot)
+    proven = fit and output.index in fit.claims and _proven(fit, output, before)
+    return fit.claims if proven else {}
 
 
 def _shortened(text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import ModuleType
+from types import BuiltinFunctionType, FunctionType, MethodType
 
 import torch
 from torch import nn
@@ -16,6 +16,8 @@ from .timeline import Timeline
 
 MISSING = object()
 """What is not among the variables, or could only be had by running something."""
+_SAFE = {"builtins", __name__.partition(".")[0]}
+"""Whose functions change no tensor that they are given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +74,23 @@ class Lookup:
 
     def may_differ(self, e: ast.expr, at: Binding) -> bool:
         """Whether a name, `a.b` or `a[0]` may have stood for something else when `at` ran."""
-        if self._line.may_rebind(ast.unparse(e), at):
+        if self._line.may_rebind(ast.unparse(e), at) or _changed(self.value(e, at)):
             return True
         while isinstance(e, ast.Attribute | ast.Subscript):
             e = e.value
         return isinstance(e, ast.Name) and self._line.may_rebind(e.id, at)
+
+    def exposed(self, name: str, at: Binding) -> bool:
+        """Whether another name, or a function that is not known, had a chance to change `name`."""
+        if self._line.aliased(name, at):
+            return True
+        for call in self._line.handed(name, at):
+            function = self.value(call.func, at)
+            safe = isinstance(function, FunctionType | BuiltinFunctionType)
+            safe = safe and (function.__module__ or "").partition(".")[0] in _SAFE
+            if not safe and self.called(call, at).kind not in ("torch", "module"):
+                return True
+        return False
 
     def untracked(self, e: ast.expr, at: Binding) -> bool | None:
         """Whether `e` may have needed no gradient; None when nothing tells."""
@@ -136,7 +150,8 @@ class Lookup:
         name = getattr(func, "attr", getattr(func, "id", ""))
         target = self.value(func, at)
         owner = self.value(func.value, at) if isinstance(func, ast.Attribute) else MISSING
-        function = owner if name == "apply" else getattr(target, "__self__", None)
+        bound = isinstance(target, BuiltinFunctionType | MethodType)
+        function = target.__self__ if bound else owner if name == "apply" else None
         if isinstance(function, type) and issubclass(function, torch.autograd.Function):
             return Called("custom", f"{function.__name__}Backward", arguments)
         if isinstance(target, nn.Module):
@@ -155,9 +170,16 @@ class Lookup:
 
 def _is_torch_s(function: object) -> bool:
     """Whether it is a function of torch's own, such as `torch.exp` or `F.relu`."""
-    module = getattr(function, "__module__", None)
-    torch_s = isinstance(module, str) and module.partition(".")[0] == "torch"
-    return torch_s and not isinstance(function, type | ModuleType) and hasattr(function, "__name__")
+    if not isinstance(function, FunctionType | BuiltinFunctionType):
+        return False
+    return (function.__module__ or "").partition(".")[0] == "torch"
+
+
+def _changed(thing: object) -> bool:
+    """Whether an operation changed a tensor in place; under another name, it may be."""
+    if not issubclass(type(thing), torch.Tensor) or thing.is_inference():
+        return False
+    return thing.requires_grad and thing._version > 0 and not thing.is_leaf
 
 
 def _both(answers: list[bool | None]) -> bool | None:

@@ -113,15 +113,17 @@ class Matcher:
         before = self._line.before(ast.unparse(e), at)
         fit = self.one_of([b for b, _ in before], index, slot) if before else UNKNOWN
         # Unseen, a function or another name may have changed it in place since, unless it is a
-        # leaf. So no contradiction, no guesses, and of branches only the rounds of a loop.
+        # leaf. So no contradiction and no guesses; the rounds of a loop if nobody had a chance.
         if fit is None:
             return None if self._graph.nodes[index].kind == "leaf" else UNKNOWN
-        if index in fit.claims:
-            made = fit.claims[index][1]
-            round_before = made.loops & at.loops and made.kind == "assign"
-            ran = (made, True) in before or round_before
-            return fit if fit.sure and ran else UNKNOWN
-        return fit
+        if index not in fit.claims:
+            return Fit({}, fit.sure)
+        made = fit.claims[index][1]
+        every_round = made.loops and made.blocks == at.blocks[: len(made.blocks)]
+        ran = (made, True) in before
+        if not ran and every_round and made.kind == "assign":
+            ran = not self._lookup.exposed(made.name, at)
+        return fit if fit.sure and ran else UNKNOWN
 
     def _binary(self, e: ast.BinOp, index: int, slot: int | None, at: Binding) -> Fit | None:
         name, operands = OPERATORS[type(e.op)], [e.left, e.right]

@@ -38,9 +38,11 @@ def why_no_graph(thing: object, namespace: Namespace | Mapping[str, object]) -> 
         return "", ""
     if issubclass(type(thing), torch.Tensor):
         with torch._C.DisableTorchFunctionSubclass():
-            if thing.grad_fn is not None:
-                return "", ""
-            return _of_tensor(thing, namespace)
+            try:
+                made = thing.grad_fn is not None
+            except RuntimeError:  # torch forbids it for some views that were changed in place
+                made = True
+            return ("", "") if made else _of_tensor(thing, namespace)
     if isinstance(thing, torch.nn.Module):
         name = name_of(thing, namespace)
         what = f"`{name}` is a module" if name else f"This is a module ({type(thing).__name__})"

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
 
-from .bindings import Binding, scan
+from .bindings import Binding, Scope, scan
 from .sources import Source
 
 
@@ -101,6 +101,20 @@ class Timeline:
     def marks(self, name: str) -> list[Binding]:
         """Where `name.requires_grad_()` or `name.requires_grad = ...` was written."""
         return [b for scope in self._bindings for b in scope.get(name, ()) if b.kind == "mark"]
+
+    def aliased(self, name: str, at: Binding) -> bool:
+        """Whether the value of `name` may have got another name too."""
+        scope = self._scope_of(name, at)
+        return scope is None or any(name in found.aliased for found in self._texts(scope))
+
+    def handed(self, name: str, at: Binding) -> list[ast.Call]:
+        """All calls that `name` is an argument of."""
+        scope = self._scope_of(name, at)
+        texts = () if scope is None else self._texts(scope)
+        return [call for found in texts for call in found.handed.get(name, ())]
+
+    def _texts(self, scope: int) -> list[Scope]:
+        return [scan(source.text, source.function) for source in self._scopes[scope]]
 
     def visible(self, name: str, at: Binding) -> bool:
         """Whether `name` in the statement `at` is what the caller sees under that name."""
