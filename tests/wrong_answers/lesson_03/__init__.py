@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tests.wrong_answers.lesson_03 import batches, ends, saliency, weights
+from tests.wrong_answers.lesson_03 import batches, classic, inputs, roots, saliency, weights
 
-PARTS = (weights, ends, batches, saliency)
+PARTS = (weights, classic, roots, inputs, batches, saliency)
 WRONG = {id: answers for part in PARTS for id, answers in part.WRONG.items()}
 RIGHT = {id: answers for part in PARTS for id, answers in part.RIGHT.items()}

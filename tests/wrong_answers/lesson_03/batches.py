@@ -164,6 +164,10 @@ def _norms_all_in_one(losses, parameters):
     return _norm_of(_batched(losses, parameters))
 
 
+def _norms_without_dim(losses, parameters):
+    return sum(g.norm() for g in _batched(losses, parameters))
+
+
 def _norms_added(losses, parameters):
     return sum(g.flatten(1).norm(dim=1) for g in _batched(losses, parameters))
 
@@ -219,7 +223,7 @@ WRONG = {
         "batch_gradient": [_norms_of_batch, _norms_of_mean, _norms_of_rows, _norms_of_list],
         "backward_on_nonscalar": _norms_no_argument,
         "gradient_shape": _norms_eye_not_batched,
-        "all_in_one": _norms_all_in_one,
+        "all_in_one": [_norms_all_in_one, _norms_without_dim],
         "added_norms": _norms_added,
         "not_rooted": _norms_squared,
         "kept_apart": _norms_apart,

@@ -29,7 +29,7 @@ def _cases_many(rng: torch.Generator) -> list[Case]:
 def _judge_many(case: Case, seen: Seen) -> Verdict:
     jacobian, vs = small_jacobian(case), case["inputs"]["vs"]
     want, runs = vs @ jacobian, len(seen["runs"])
-    empty = no_tensor(seen, "pull_back_many", at=0)
+    empty = no_tensor(seen["result"], "What `pull_back_many` returned", seen["args"][0])
     if empty:
         return empty
     verdict = compare(
@@ -151,7 +151,7 @@ def _judge_norms(case: Case, seen: Seen) -> Verdict:
     flat = torch.stack([torch.cat([g.flatten() for g in row]) for row in grads])
     batch = flat.sum(0).norm()
     weights, biases = squares[:, [0, 2]].sum(1).sqrt(), squares[:, [1, 3]].sum(1).sqrt()
-    empty = no_tensor(seen, "sample_norms")
+    empty = no_tensor(seen["result"], "What `sample_norms` returned")
     if empty:
         return empty
     verdict = compare(
@@ -167,7 +167,7 @@ def _judge_norms(case: Case, seen: Seen) -> Verdict:
                 flat.sum(0),
                 torch.stack([sum(parts).norm() for parts in zip(*grads, strict=True)]),
             ),
-            "all_in_one": want.square().sum().sqrt(),
+            "all_in_one": (want.square().sum().sqrt(), squares.sum(0).sqrt().sum()),
             "added_norms": squares.sqrt().sum(1),
             "not_rooted": want**2,
             "kept_apart": (squares.sqrt(), squares.sqrt().T),

@@ -35,7 +35,7 @@ def _judge(case: Case, seen: Seen) -> Verdict:
         first, last = first.narrow(d, 0, 1), last.narrow(d, -1, 1)
     copies = v.numel() / max(want.numel(), 1)
     kept = [d for d in range(v.ndim) if d not in used]
-    empty = no_tensor(seen, "unbroadcast")
+    empty = no_tensor(seen["result"], "What `unbroadcast` returned")
     if empty:
         return empty
     verdict = compare(

@@ -35,25 +35,24 @@ def small_jacobian(case: Case) -> torch.Tensor:
     return (1 - torch.tanh(weight @ x) ** 2)[:, None] * weight
 
 
-def no_tensor(seen: Seen, answer: str, at: int | None = None) -> Verdict | None:
-    """The verdict on an answer that gave None, or a tuple around one tensor, for a tensor.
+def no_tensor(fact: Seen, what: str, leaf: Seen | None = None) -> Verdict | None:
+    """The verdict on None, or on a tuple around one tensor, where a tensor was asked for.
 
-    `at` is the place of the leaf among the arguments, if one may have got a `.grad` meanwhile.
+    `leaf` is what was seen of a leaf that may have got its `.grad` meanwhile.
     """
-    result = seen["result"]
-    if result == {"kind": "plain", "value": None}:
-        if at is not None and seen["args"][at].get("grad") is not None:
+    if fact == {"kind": "plain", "value": None}:
+        if leaf is not None and leaf.get("grad") is not None:
             return not_yet(
                 "backward_returns_none",
-                f"`{answer}` returned None, although a gradient did arrive at the leaf. "
-                "`backward` itself returns None: where does it leave the gradient?",
+                f"{what} is None, although a gradient did arrive at the leaf. `backward` itself "
+                "returns None: where does it leave the gradient?",
             )
-        return not_yet("none", MISTAKES["none"].format(what=f"What `{answer}` returned"))
-    if result["kind"] == "tuple" and len(result["items"]) == 1:
+        return not_yet("none", MISTAKES["none"].format(what=what))
+    if fact["kind"] == "tuple" and len(fact["items"]) == 1:
         return not_yet(
             "tuple_not_unpacked",
-            f"`{answer}` returned a tuple that holds one thing. `torch.autograd.grad` always gives "
-            "a tuple, one entry for each input: how do you take yours out?",
+            f"{what} is a tuple that holds one thing. `torch.autograd.grad` always gives a tuple, "
+            "one entry for each input: how do you take yours out?",
         )
     return None
 

@@ -90,6 +90,9 @@ def _judge_only(case: Case, seen: Seen) -> Verdict:
                 "accumulated_twice": before + 2 * grad,
             },
             says={
+                "accumulated_twice": (
+                    "{what} grew by twice the gradient. How often did a backward bring it there?"
+                ),
                 "overwritten": (
                     "{what} holds the new gradient alone. Something was in it when you came, and "
                     "a backward would have added to that: what did you do instead?"
@@ -184,6 +187,12 @@ def _judge_unused(case: Case, seen: Seen) -> Verdict:
             "used. What does yours return?",
         )
     mine, flags = parts
+    if all(isinstance(fact.get("value"), bool) for fact in mine):
+        return not_yet(
+            "swapped",
+            "Your lists are the other way round: the gradients come first, then the flags. "
+            "What happens if you swap them?",
+        )
     if len(mine) < len(leaves) or len(flags) < len(leaves):
         return not_yet(
             "dropped_unused",

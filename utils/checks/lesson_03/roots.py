@@ -39,7 +39,7 @@ def _judge_roots(case: Case, seen: Seen) -> Verdict:
     (of_loss,) = torch.autograd.grad(loss, x, retain_graph=True)
     (of_y,) = torch.autograd.grad(y, x, v, retain_graph=True)
     (of_ones,) = torch.autograd.grad(y.sum(), x)
-    empty = no_tensor(seen, "both_at_once", at=0)
+    empty = no_tensor(seen["result"], "What `both_at_once` returned", seen["args"][0])
     if empty:
         return empty
     apart = items(seen["result"])

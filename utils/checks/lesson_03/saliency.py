@@ -68,7 +68,7 @@ def _judge(case: Case, seen: Seen) -> Verdict:
     verdict = _judge_model(facts(model), seen["args"][0])
     if verdict.outcome != RIGHT:
         return verdict
-    empty = no_tensor(seen, "saliency", at=1)
+    empty = no_tensor(seen["result"], "What `saliency` returned", seen["args"][1])
     if empty:
         return empty
     if "seed" not in case["inputs"]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from utils.checks.compare import compare
+from utils.checks.compare import close, compare
 from utils.checks.exercise import Case, Exercise, Seen
 from utils.checks.lesson_03.common import (
     LESSON,
@@ -45,6 +45,12 @@ def _judge_mean(case: Case, seen: Seen) -> Verdict:
             "cleared_first",
             "`w.grad` is empty at the end, and something was in it when you came. "
             "Who clears it, and was that asked for?",
+        )
+    if close(grad, old) and "AccumulateGrad" in seen["nodes_run"]:
+        return not_yet(
+            "zero_weight",
+            "A backward ran, but all that it brought to `w.grad` were zeros. Which number did you "
+            "send: what is one divided by a whole number in whole numbers?",
         )
     verdict = compare(
         grad,

@@ -38,13 +38,14 @@ def _cases_row(rng: torch.Generator) -> list[Case]:
 
 def _judge_row(case: Case, seen: Seen) -> Verdict:
     jacobian, i = small_jacobian(case), case["inputs"]["i"]
-    empty = no_tensor(seen, "jacobian_row", at=0)
+    what = "What `jacobian_row` returned"
+    empty = no_tensor(seen["result"], what, seen["args"][0])
     if empty:
         return empty
     verdict = compare(
         seen["result"],
         jacobian[i],
-        "What `jacobian_row` returned",
+        what,
         simulated={
             "ones_instead_of_v": jacobian.sum(0),
             "index_as_weight": i * jacobian[i],
@@ -151,7 +152,7 @@ def _judge_sum(case: Case, seen: Seen) -> Verdict:
             "after the first?",
         )
     for fact, name in zip(pair, ("The first gradient", "The second gradient"), strict=True):
-        verdict = compare(
+        verdict = no_tensor(fact, name, seen["args"][0]) or compare(
             fact,
             want,
             name,
@@ -160,12 +161,17 @@ def _judge_sum(case: Case, seen: Seen) -> Verdict:
                 "mean_for_sum": want / len(v),
                 "summed_apart": v.sum() * jacobian.sum(0),
                 "squared_weights": v**2 @ jacobian,
+                "v_made_unit": (want / v.norm(), want / v.sum()),
             },
             says={
                 "ones_instead_of_v": ONES,
                 "summed_apart": (
                     "{what} weighs all rows of J alike, with the sum of v. Which comes first, the "
                     "weighing or the sum?"
+                ),
+                "v_made_unit": (
+                    "{what} would be right if v were first scaled to length or sum one. "
+                    "Does backward ask that of a v, or take it as it comes?"
                 ),
                 "squared_weights": (
                     "{what} weighs each row twice: once in the sum, and once by the argument. "
