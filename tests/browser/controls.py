@@ -12,7 +12,7 @@ _QUIET = 120  # ms without news: the kernel has answered
 
 
 def dead_controls(card: Locator, patience: float = 3000) -> list[str]:
-    """Move every button, slider and checkbox of `card`; name each way that changed nothing.
+    """Move every control of `card`; name each way that changed nothing.
 
     Args:
         card: one of the course's widgets, live.
@@ -42,6 +42,14 @@ def dead_controls(card: Locator, patience: float = 3000) -> list[str]:
         for how, move in (("a click", box.click), ("Space", lambda box=box: box.press("Space"))):
             if not changes(move):
                 dead.append(f"{how} on the checkbox {box.evaluate('b => b.labels[0].innerText')!r}")
+    for group in card.get_by_role("radiogroup").all():
+        radios = group.get_by_role("radio").all()
+        for radio in sorted(radios, key=lambda radio: radio.is_checked()):  # the one on comes last
+            if not changes(radio.click):
+                dead.append(f"a click on {radio.evaluate('r => r.labels[0].innerText')!r}")
+        chosen = group.get_by_role("radio", checked=True)
+        if not changes(lambda chosen=chosen: chosen.press("ArrowDown")):
+            dead.append(f"ArrowDown in the choice {group.get_attribute('aria-label')!r}")
     buttons = card.get_by_role("button").all()
     for number, button in enumerate(buttons):
         ways = {

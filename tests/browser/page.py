@@ -93,6 +93,8 @@ class NotebookPage:
 
     def still_pictures(self) -> list[int]:
         """The width of each stored picture in pixels of its own; 0 where it is not shown."""
+        with contextlib.suppress(TimeoutError):  # a page is there before its outputs are
+            self.page.locator(STILL).first.wait_for(timeout=10_000)
         for picture in self.page.locator(STILL).all():
             picture.scroll_into_view_if_needed()
         return self.page.evaluate(

@@ -70,10 +70,11 @@ def test_the_picture_stays_in_place_from_step_to_step(opened: NotebookPage):
     card = opened.cards()[CARDS.index("stepper")]
     slider, picture = card.get_by_role("slider"), card.locator(".course-picture svg")
     slider.press("Home")
+    card.locator("strong", has_text="Before step 1").wait_for()
     boxes = [picture.bounding_box()]
-    for _ in range(5):
+    for step in range(1, 6):
         slider.press("ArrowRight")
-        opened.page.wait_for_timeout(200)
+        card.locator("strong", has_text=f"Step {step} of 5").wait_for()
         boxes.append(picture.bounding_box())
     assert len({(box["width"], box["height"]) for box in boxes}) == 1
 
@@ -83,9 +84,9 @@ def test_the_node_whose_turn_it_is_stays_in_view(opened: NotebookPage):
     slider, view = card.get_by_role("slider"), card.locator(".course-picture")
     opened.page.set_viewport_size({"width": 900, "height": 1000})
     slider.press("Home")
-    for _ in range(5):
+    for step in range(1, 6):
         slider.press("ArrowRight")
-        opened.page.wait_for_timeout(200)
+        card.locator("strong", has_text=f"Step {step} of 5").wait_for()
         outer, inner = view.bounding_box(), view.get_by_text("now").bounding_box()
         assert outer["x"] <= inner["x"]
         assert inner["x"] + inner["width"] <= outer["x"] + outer["width"]

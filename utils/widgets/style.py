@@ -131,6 +131,7 @@ const arrange = () => {{
 }};
 arrange();
 new MutationObserver(arrange).observe(card, {{childList: true, subtree: true}});
+new ResizeObserver(arrange).observe(card);
 """
 
 STYLE = f'<style onload="{html.escape(_SCRIPT)}">{_RULES}</style>'
