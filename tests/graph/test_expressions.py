@@ -222,6 +222,8 @@ def test_changes_in_place_are_not_passed_over():
     assert written(X + "z = x * 2\nz *= 3\ng = walk(z)") == {"z": "z * 3", "MulBackward0": "x * 2"}
     assert written(X + "z = x * 2\nz[0] = 5\ng = walk(z)")["z"] == ""
     assert written(X + "z = x + 2\nalias = z\nalias.add_(3)\ng = walk(z)")["z"] == ""
+    view = "def f(t):\n    t.add_(3)\n    return t\ny = x * 2\nz = f(y[:1])\nz = y[:1]\nf(z)\n"
+    assert written(X + view + "g = walk(z)")["z"] == ""
     hidden = "z = x + 2\ndef f(t):\n    t.add_(3)\nf(z)\ng = walk(z)"
     assert written(X + hidden)["z"] == ""
 
