@@ -65,8 +65,8 @@ def annotate(
             named[index, slot] = names
             places[id(tensor)] = (index, slot)
             if graph.nodes[index].kind != "leaf":
-                # A view shares its base's count; changed itself, its node is AsStrided. `v @ x` ends
-                # with a squeeze in place of torch's own, which changes no entry.
+                # A view shares its base's count; changed itself, its node is AsStrided. `v @ x`
+                # ends with a squeeze in place of torch's own, which changes no entry.
                 made_by = graph.nodes[index].name
                 changed = tensor._version > 0 and not made_by.startswith("Squeeze")
                 changed = changed and (not tensor._is_view() or made_by.startswith("AsStrided"))
