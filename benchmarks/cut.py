@@ -12,7 +12,7 @@ from itertools import pairwise, product
 from jupyter_client import BlockingKernelClient
 from jupyter_client.manager import start_new_kernel
 
-from utils.widgets.cuts import PLACES, WAYS
+from utils.widgets.cut_program import PLACES, WAYS
 
 from .measure import Row
 from .stepper import _run, _wait_until_idle

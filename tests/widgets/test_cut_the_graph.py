@@ -6,8 +6,9 @@ import pytest
 import torch
 from torch import nn
 
+from utils.widgets.cut_program import BACKWARD, PLACES, WAYS, Cut, write
 from utils.widgets.cut_the_graph import cut_the_graph
-from utils.widgets.cuts import BACKWARD, FACTS, PLACES, WAYS, Cut, experiment, write
+from utils.widgets.cuts import FACTS, experiment
 
 EVERY = [
     Cut(place, way, written)

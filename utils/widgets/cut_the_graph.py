@@ -7,7 +7,8 @@ import html
 import ipywidgets
 
 from utils.widgets.base import CourseWidget, code, prose, row, table
-from utils.widgets.cuts import FACTS, PLACES, WAYS, Cut, Seen, experiment
+from utils.widgets.cut_program import PLACES, WAYS, Cut
+from utils.widgets.cuts import FACTS, Seen, experiment
 
 GRADIENT_HEAD = ("parameter", ".grad after backward")
 

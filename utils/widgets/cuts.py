@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import torch
-from torch import nn
 
 from utils.graph import walk
 from utils.graph.data import Graph
@@ -14,73 +13,10 @@ from utils.graph.sources import Source
 from utils.pictures.graph_picture import draw_graph
 from utils.pictures.names import brief
 from utils.pictures.picture import Picture
+from utils.widgets.cut_program import TWINS, WAYS, Cut, Run, write
 
-SETUP = (
-    "torch.manual_seed(0)",
-    "first = nn.Linear(2, 3)",
-    "second = nn.Linear(3, 1)",
-    "x = torch.tensor([[1.0, 2.0]])",
-)
-# The network, a value a line; what stands in braces is what the line computes with.
-STEPS = {"z": "first(x)", "a": "torch.tanh({z})", "score": "second({a})", "loss": "{score} ** 2"}
-PLACES = {"z, after first": "z", "a, after tanh": "a", "score, at the end": "score"}
-TWINS = ("cut", "number")  # what the second tensor is called; a number where it is none
-BACKWARD = "loss.backward()"
+FACTS = ("requires_grad", "is_leaf", "is_inference", "memory", "_version")
 OVERWRITTEN = "modified by an inplace operation"  # torch, when a kept number was written to
-
-
-@dataclass(frozen=True, slots=True)
-class Way:
-    """One way to keep autograd out, or in.
-
-    Attributes:
-        says: what it does, in one sentence.
-        after: what is written after the tensor's name to make the second tensor, such as
-            ".detach()"; "" when there is no second tensor.
-        block: the block that everything up to the place is computed in; "" for none.
-    """
-
-    says: str
-    after: str = ""
-    block: str = ""
-
-
-WAYS = {
-    "nothing": Way("This is the network as it is."),
-    ".detach()": Way(
-        "`detach()` gives a twin without a history: same memory, same counter.", ".detach()"
-    ),
-    "torch.no_grad()": Way("Under `no_grad` torch records nothing.", block="torch.no_grad()"),
-    "torch.inference_mode()": Way(
-        "Under `inference_mode` torch records nothing, and its tensors have no counter.",
-        block="torch.inference_mode()",
-    ),
-    ".data": Way(
-        "`.data` gives a twin without a history: same memory, but a counter of its own.", ".data"
-    ),
-    ".clone()": Way(
-        "`clone()` copies the numbers and goes on with the history: it cuts nothing.", ".clone()"
-    ),
-    ".detach().clone()": Way(
-        "A detached clone has no history, and its memory is its own.", ".detach().clone()"
-    ),
-    ".item()": Way("`item()` gives a Python number, which no graph knows.", ".item()"),
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Cut:
-    """What the learner has chosen.
-
-    Attributes:
-        place: the value at which the network is cut: "z", "a" or "score".
-        way: a key of `WAYS`.
-        write: whether that value is written to in place before backward.
-    """
-
-    place: str = "a"
-    way: str = ".detach()"
-    write: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,64 +42,9 @@ class Seen:
     story: str
 
 
-FACTS = ("requires_grad", "is_leaf", "is_inference", "memory", "_version")
-
-
-@dataclass(slots=True)
-class _Run:
-    """A program, and how far it came: the variables, the statements that ran, what was raised."""
-
-    statements: list[str]
-    names: dict[str, object]
-    done: int = 0
-    raised: Exception | None = None
-
-    @property
-    def stopped(self) -> str:
-        return self.statements[self.done] if self.raised else ""
-
-    def go(self, until: int) -> None:
-        """Run the statements before number `until`, unless one raises."""
-        try:
-            # Whatever mode the learner's notebook is in, the network starts with recording on.
-            with torch.random.fork_rng(devices=[]), torch.enable_grad():
-                while self.done < until and not self.raised:
-                    exec(compile(self.statements[self.done], "<cut>", "exec"), self.names)
-                    self.done += 1
-        except Exception as error:  # whatever it raises is what the learner is to see
-            self.raised = error
-
-    def grads(self) -> dict[str, torch.Tensor | None]:
-        return {
-            f"{layer}.{name}": parameter.grad
-            for layer in ("first", "second")
-            for name, parameter in self.names[layer].named_parameters()
-        }
-
-
-def write(cut: Cut) -> list[str]:
-    """The program for this cut: its statements, the last of which is backward."""
-    way = WAYS[cut.way]
-    twin = TWINS[cut.way == ".item()"]
-    inner, outer = [], []
-    called = {name: name for name in STEPS}
-    statements = inner
-    for name, formula in STEPS.items():
-        statements.append(f"{name} = {formula.format(**called)}")
-        if name == cut.place:
-            statements = outer
-            if way.after:
-                called[name] = twin
-                statements.append(f"{twin} = {name}{way.after}")
-    if way.block:
-        inner = [f"with {way.block}:\n" + "\n".join(f"    {line}" for line in inner)]
-    change = [f"{cut.place}.add_(1)"] * cut.write
-    return [*SETUP, *inner, *outer, *change, BACKWARD]
-
-
 def experiment(cut: Cut) -> Seen:
     """Write the program, run it on torch, and look at what came of it."""
-    run = _Run(write(cut), {"torch": torch, "nn": nn})
+    run = Run(write(cut))
     run.go(until=len(run.statements) - 1 - cut.write)
     found = {name: run.names[name] for name in (cut.place, *TWINS) if name in run.names}
     before = {name: _version(value) for name, value in found.items()}
@@ -187,7 +68,7 @@ def experiment(cut: Cut) -> Seen:
     )
 
 
-def _graph(cut: Cut, run: _Run) -> Graph:
+def _graph(cut: Cut, run: Run) -> Graph:
     """The graph behind the loss; beside it the piece that the loss no longer leads to."""
     tools = ("torch", "nn", "__builtins__")
     learner = {name: value for name, value in run.names.items() if name not in tools}
@@ -207,11 +88,11 @@ def _drawn(graph: Graph) -> Picture:
     return draw_graph(graph, cap=max(1, len(graph.nodes) - turned), upright=False)
 
 
-def _harm(cut: Cut, run: _Run) -> dict[str, torch.Tensor]:
+def _harm(cut: Cut, run: Run) -> dict[str, torch.Tensor]:
     """By parameter, the right gradient where the write made it wrong and nothing was raised."""
     if not cut.write or run.raised:
         return {}
-    right = _Run(write(replace(cut, write=False)), {"torch": torch, "nn": nn})
+    right = Run(write(replace(cut, write=False)))
     right.go(until=len(right.statements))
     got = run.grads()
     return {
@@ -221,7 +102,7 @@ def _harm(cut: Cut, run: _Run) -> dict[str, torch.Tensor]:
     }
 
 
-def _gradient(grad: torch.Tensor | None, run: _Run, right: torch.Tensor | None) -> str:
+def _gradient(grad: torch.Tensor | None, run: Run, right: torch.Tensor | None) -> str:
     """One `.grad` in words."""
     if grad is not None:
         wrong = f": wrong, {_norm(right)} without the write" if right is not None else ""
@@ -262,7 +143,7 @@ def _memory(value: object) -> int:
     return value.data_ptr() if isinstance(value, torch.Tensor) else id(value)
 
 
-def _marked(run: _Run) -> str:
+def _marked(run: Run) -> str:
     """The program; what raised and what did not run is marked."""
     lines = list(run.statements)
     if run.raised:
@@ -271,7 +152,7 @@ def _marked(run: _Run) -> str:
     return "\n".join(lines)
 
 
-def _outcome(cut: Cut, run: _Run, graph: Graph, harm: dict[str, torch.Tensor]) -> list[str]:
+def _outcome(cut: Cut, run: Run, graph: Graph, harm: dict[str, torch.Tensor]) -> list[str]:
     """What came of it, in sentences."""
     reached = {name.partition(".")[0] for name, grad in run.grads().items() if grad is not None}
     if run.raised:
@@ -293,7 +174,7 @@ def _outcome(cut: Cut, run: _Run, graph: Graph, harm: dict[str, torch.Tensor]) -
     return told
 
 
-def _why(cut: Cut, run: _Run, graph: Graph) -> str:
+def _why(cut: Cut, run: Run, graph: Graph) -> str:
     """Torch's error in one sentence of ours."""
     words = str(run.raised)
     if OVERWRITTEN in words:
