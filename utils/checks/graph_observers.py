@@ -12,9 +12,9 @@ from typing import Any
 
 import torch
 from torch.overrides import TorchFunctionMode
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from utils.checks.facts import facts
+from utils.checks.modes import Watch
 
 
 def graph_nodes(root: torch.Tensor) -> list[Any]:
@@ -143,7 +143,7 @@ class _Work(TorchFunctionMode):
         self.below.__exit__(*error)
 
 
-class _Below(TorchDispatchMode):
+class _Below(Watch):
     def __init__(self, work: _Work) -> None:
         super().__init__()
         self.work = work

@@ -1,7 +1,7 @@
 """Runs an answer on a case and reports what was seen. No reference and no expectation in here.
 
-This module, `graph_observers` and `facts` import torch alone: they are all of ours that enters the
-process of a stranger's code.
+This module, `graph_observers`, `program_observers` and `facts` import torch alone: they are all of
+ours that enters the process of a stranger's code.
 An observer takes `(answer, case)` and returns a dict of plain data: tensors (detached copies),
 numbers, strings, flags. It never judges. An exception of the answer passes through.
 """
@@ -14,10 +14,11 @@ from typing import Any
 
 import torch
 from torch.optim.optimizer import register_optimizer_step_pre_hook
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from utils.checks.facts import facts
 from utils.checks.graph_observers import call_for_edges, call_on_graph
+from utils.checks.modes import Watch
+from utils.checks.program_observers import call_in_program
 
 
 def arguments(case: dict[str, Any]) -> list[Any]:
@@ -96,7 +97,7 @@ def shares_storage(a: Any, b: Any) -> bool:
     return a.untyped_storage().data_ptr() == b.untyped_storage().data_ptr()
 
 
-class _NodesRun(TorchDispatchMode):
+class _NodesRun(Watch):
     """Notes which autograd nodes are at work while operations run, and the biggest thing made."""
 
     def __init__(self) -> None:
@@ -104,6 +105,7 @@ class _NodesRun(TorchDispatchMode):
         self.names: list[str] = []
         self.runs: dict[int, list[str]] = {}  # by the engine's own number of the run
         self.largest = 0
+        self.made = 0
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         node = torch._C._current_autograd_node()
@@ -113,7 +115,8 @@ class _NodesRun(TorchDispatchMode):
             run.append(type(node).__name__)
         made = func(*args, **(kwargs or {}))
         if isinstance(made, torch.Tensor) and not func.is_view:  # a view needs no memory
-            self.largest = max(self.largest, made.numel() * made.element_size())
+            size = made.numel() * made.element_size()
+            self.largest, self.made = max(self.largest, size), self.made + size
         return made
 
 
@@ -225,6 +228,38 @@ def call_then_train(answer: Callable[..., Any], case: dict[str, Any]) -> dict[st
     }
 
 
+def call_counting_cost(answer: Callable[..., Any], case: dict[str, Any]) -> dict[str, Any]:
+    """As `call_watching_backward`, and counts how the functions among the arguments were used.
+
+    Returns:
+        also "calls": how often functions and modules ran, "dual_calls": how many of these within
+        a dual level, where forward mode works, and "made": bytes of all tensors that were made.
+    """
+    args = arguments(case)
+    ran: list[bool] = []
+
+    def note(*_: Any) -> None:
+        ran.append(torch.autograd.forward_ad._current_level >= 0)
+
+    def noting(arg: Any) -> Any:
+        if isinstance(arg, torch.nn.Module):
+            arg.register_forward_pre_hook(note)
+        elif callable(arg):
+            return lambda *a, **k: (note(), arg(*a, **k))[1]
+        return arg
+
+    with _NodesRun() as mode:
+        result = answer(*map(noting, args))
+    return {
+        **_after_call(args, result),
+        "runs": list(mode.runs.values()),
+        "largest": mode.largest,
+        "made": mode.made,
+        "calls": len(ran),
+        "dual_calls": sum(ran),
+    }
+
+
 OBSERVERS: dict[str, Callable[[Any, dict[str, Any]], dict[str, Any]]] = {
     "value": value,
     "call": call,
@@ -234,4 +269,6 @@ OBSERVERS: dict[str, Callable[[Any, dict[str, Any]], dict[str, Any]]] = {
     "call_watching_backward": call_watching_backward,
     "call_counting": call_counting,
     "call_then_train": call_then_train,
+    "call_counting_cost": call_counting_cost,
+    "call_in_program": call_in_program,
 }
