@@ -92,6 +92,7 @@ def test_the_student_copy_has_the_question_and_not_the_answer(built: Path) -> No
     assert check.source == "assert double(3) == 6"
     assert check.metadata.tags == ["raises-exception"]
     assert check.metadata.nbgrader.points == 2
+    assert (check.metadata.editable, check.metadata.deletable) == (False, False)
     assert all(not c.get("outputs") and not c.get("execution_count") for c in exercise.values())
 
 

@@ -75,11 +75,12 @@ def normalise(notebook: NotebookNode) -> None:
     notebook.nbformat, notebook.nbformat_minor = 4, 5
     notebook.metadata = nbformat.from_dict(METADATA)
     for cell in notebook.cells:
-        kept = {key: cell.metadata[key] for key in _KEPT_OF_A_CELL if cell.metadata.get(key)}
+        kept = {key: cell.metadata[key] for key in _KEPT_OF_A_CELL if key in cell.metadata}
         if is_check(cell):
             kept["tags"] = [*kept.get("tags", ()), RAISES]  # so that Run All goes on
-        if "tags" in kept:
-            kept["tags"] = sorted(set(kept["tags"]))
+        kept["tags"] = sorted(set(kept.get("tags", ())))
+        if not kept["tags"]:
+            del kept["tags"]
         cell.metadata = nbformat.from_dict(kept)
         cell.source = cell.source.rstrip()
         if cell.cell_type == "code":

@@ -70,6 +70,8 @@ def test_a_stub_gets_nothing_and_a_solution_everything(lesson: Lesson, tmp_path:
     assert points["solution"] == full
     assert points["stub"] == dict.fromkeys(full, 0)
     assert most == sum(full.values()) > 0
+    handed_out = tmp_path / "exercises" / lesson.name / f"{lesson.name}.ipynb"
+    assert handed_out.read_text() == stub.read_text(), "nbgrader and build hand out the same"
 
 
 def test_tricks_and_accidents_cost_their_own_points_only(tmp_path: Path) -> None:
