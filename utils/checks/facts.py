@@ -12,8 +12,9 @@ def facts(obj: Any) -> dict[str, Any]:
 
     Returns:
         for a tensor {"kind": "tensor", "value": a detached copy, "requires_grad", "is_leaf",
-        "grad_fn": torch's name or "", "grad": a copy or None, "version", "parameter": whether it
-        is one, "attributes": names that were assigned to it and mean nothing to torch};
+        "grad_fn": torch's name or "", "grad": a copy or None, "version": None for an inference
+        tensor, "parameter": whether it is one, "attributes": names that were assigned to it and
+        mean nothing to torch};
         {"kind": "plain", "value"} for numbers, strings and None; the same for each item under
         "items" for lists, tuples and dicts; {"kind": "module", "training": the flag of each part
         by name, "state": facts of each parameter and buffer by name} for a module;
@@ -28,7 +29,8 @@ def facts(obj: Any) -> dict[str, Any]:
             "is_leaf": obj.is_leaf,
             "grad_fn": "" if obj.grad_fn is None else type(obj.grad_fn).__name__,
             "grad": None if grad is None else grad.detach().clone(),
-            "version": obj._version,
+            # A tensor that was made in inference mode keeps no count.
+            "version": None if obj.is_inference() else obj._version,
             "parameter": isinstance(obj, torch.nn.Parameter),
             "attributes": sorted(vars(obj)),
         }
