@@ -168,6 +168,12 @@ def escaped_tensor():
     kept[0] + 1
 
 
+def escaped_tensor_2():
+    kept = []
+    torch.func.vmap(lambda x: (kept.append(x * 2), x)[1])(torch.ones(2, 3))
+    torch.stack(kept)
+
+
 def item_in_vmap():
     torch.func.vmap(lambda x: x * x.sum().item())(torch.ones(2, 3))
 
@@ -178,6 +184,41 @@ def mapped_sizes_differ():
 
 def vmap_returns_tensors():
     torch.func.vmap(lambda x: 1.0)(torch.ones(2, 3))
+
+
+def made_in_inference_mode():
+    with torch.inference_mode():
+        return torch.ones(2)
+
+
+def inference_tensor():
+    return leaf() * made_in_inference_mode()
+
+
+def inference_tensor_2():
+    made_in_inference_mode().add_(1)
+
+
+def no_grad_without_parentheses():
+    with torch.no_grad:
+        pass
+
+
+def detached_view():
+    (leaf() * 2)[0].detach_()
+
+
+def edited_one_of_many_views():
+    for row in leaf() * 2:
+        row += 1
+
+
+def out_argument():
+    torch.mul(leaf(), 2, out=torch.empty(2))
+
+
+def averaged_whole_numbers():
+    torch.tensor(3).mul_(0.5)
 
 
 def raised_for(slug: str) -> list[Exception]:

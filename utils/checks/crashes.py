@@ -230,6 +230,12 @@ CRASHES: tuple[tuple[str, str, str], ...] = (
         "How does a value leave a function without a side effect?",
     ),
     (
+        "escaped_tensor",
+        "maybe_level.has_value()",
+        "A tensor from inside `vmap` stands for the whole batch and ends with it. "
+        "How does a value leave a function without a side effect?",
+    ),
+    (
         "item_in_vmap",
         "calling .item() on a Tensor",
         "Inside `vmap` there is one tensor for all samples, so there is no number to take out. "
@@ -246,6 +252,47 @@ CRASHES: tuple[tuple[str, str, str], ...] = (
         "must only return Tensors",
         "A function under `vmap` gives back tensors, so that they can be stacked. "
         "What did yours return?",
+    ),
+    (
+        "inference_tensor",
+        "Inference tensors cannot be saved",
+        "What was made in inference mode has no version counter, so backward may not keep it. "
+        "Which milder mode records nothing, and still makes ordinary tensors?",
+    ),
+    (
+        "inference_tensor",
+        "nference tensor outside InferenceMode",
+        "A tensor that was made in inference mode stays what it is outside. "
+        "What makes an ordinary tensor with the same numbers?",
+    ),
+    (
+        "no_grad_without_parentheses",
+        "'type' object does not support the context manager protocol",
+        "After `with` stands a class, not an object of it. Which two characters are missing?",
+    ),
+    (
+        "detached_view",
+        "Can't detach views in-place",
+        "A view cannot leave the graph while its base stays in it. "
+        "Which method gives a detached tensor and changes nothing?",
+    ),
+    (
+        "edited_one_of_many_views",
+        "is a view and is being modified inplace",
+        "A loop over a tensor, `unbind`, `split` and `chunk` give several views at once, and those "
+        "may not be written to. Can the whole be changed, or an indexed part of it?",
+    ),
+    (
+        "out_argument",
+        "functions with out=... arguments",
+        "A result that is written into a given tensor cannot be recorded. "
+        "What does the same function return without `out`?",
+    ),
+    (
+        "averaged_whole_numbers",
+        "can't be cast to the desired output type",
+        "Whole numbers cannot take a fraction: a counter, for example, is no average. "
+        "Which tensor is it, and should it be computed with or copied?",
     ),
 )
 
