@@ -67,11 +67,17 @@ def build(arguments: list[str]) -> int:
     return build_main(arguments)
 
 
+def bench(arguments: list[str]) -> int:
+    """Measure the course beside its peers; the names of benchmarks choose some of them."""
+    return subprocess.call([sys.executable, "-m", "benchmarks", *arguments], cwd=ROOT)
+
+
 VERBS: dict[str, Callable[[list[str]], int]] = {
     "lab": lab,
     "reset": reset,
     "test": test,
     "build": build,
+    "bench": bench,
 }
 
 

@@ -90,7 +90,7 @@ _PLAN = (
     Lesson(
         5,
         "no_grad_and_detach",
-        "no_grad and detach",
+        "no_grad, detach, and friends",
         "How do I keep autograd out, and what does that cost me?",
         40,
     ),
