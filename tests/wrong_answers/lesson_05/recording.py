@@ -154,6 +154,17 @@ def second_graph(f, x):
         return torch.autograd.grad(f(watched).sum(), watched, create_graph=True)[0]
 
 
+@torch.no_grad()
+def small_steps(f, x):
+    gradient = torch.zeros_like(x)
+    for i in range(x.numel()):
+        step = torch.zeros(x.numel(), dtype=x.dtype)
+        step[i] = 1e-5
+        step = step.reshape(x.shape)
+        gradient.view(-1)[i] = (f(x.detach() + step) - f(x.detach() - step)).sum() / 2e-5
+    return gradient
+
+
 def value_returned(f, x):
     with torch.inference_mode(False), torch.enable_grad():
         watched = x.detach().clone().requires_grad_()
@@ -190,6 +201,11 @@ def by_a_function_of_functions(f, x):
         return torch.func.grad(lambda x: f(x).sum())(x.clone().detach())
 
 
+@torch.inference_mode(False)
+def forwards(f, x):
+    return torch.func.jacfwd(lambda x: f(x).sum())(x.clone().detach())
+
+
 WRONG = {
     "score_with_backbone": {
         "head_not_recorded": [all_under_no_grad],
@@ -208,6 +224,7 @@ WRONG = {
         "inference_tensor_watched": only_detached,
         "marked_the_input": [caller_watched, flag_forgotten_on_the_caller],
         "accumulated_on_old": backward_into_x,
+        "by_hand": small_steps,
         "tracked": second_graph,
         "value_for_gradient": value_returned,
         "mode_left_switched": switched_on_for_good,
@@ -215,5 +232,5 @@ WRONG = {
 }
 RIGHT = {
     "score_with_backbone": [two_branches, decorated, flags_put_back],
-    "input_gradient": [by_backward, one_row_at_a_time, by_a_function_of_functions],
+    "input_gradient": [by_backward, one_row_at_a_time, by_a_function_of_functions, forwards],
 }

@@ -10,7 +10,8 @@ from utils.checks.lesson_05.freezing import FROZEN
 from utils.checks.lesson_05.graph_free import GRAPH_FREE
 from utils.checks.lesson_05.modes import MODES
 from utils.checks.lesson_05.overwriting import IN_PLACE
-from utils.checks.lesson_05.recording import SCORES, SLOPE
+from utils.checks.lesson_05.recording import SCORES
+from utils.checks.lesson_05.slope import SLOPE
 from utils.checks.lesson_05.targets import ROUND, TD
 
 EXERCISES = [
