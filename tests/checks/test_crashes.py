@@ -182,6 +182,14 @@ def mapped_sizes_differ():
     torch.func.vmap(torch.dot)(torch.ones(2, 3), torch.ones(3))
 
 
+def unbatched_buffer():
+    torch.func.vmap(lambda x: torch.zeros(3).copy_(x))(torch.ones(2, 3))
+
+
+def random_in_vmap():
+    torch.func.vmap(torch.rand_like)(torch.ones(2, 3))
+
+
 def vmap_returns_tensors():
     torch.func.vmap(lambda x: 1.0)(torch.ones(2, 3))
 

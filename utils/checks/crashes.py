@@ -248,6 +248,18 @@ CRASHES: tuple[tuple[str, str, str], ...] = (
         "Which arguments have a sample for each call, and how do you say so?",
     ),
     (
+        "unbatched_buffer",
+        "`self` not being vmapped",
+        "A tensor that was made inside `vmap` has room for one sample, and is to hold all of them. "
+        "Can it be made from the sample, or can you return the values without it?",
+    ),
+    (
+        "random_in_vmap",
+        "random operation while in randomness error mode",
+        "`vmap` will not guess whether each call draws numbers of its own. "
+        "How do you tell it, or can you draw outside?",
+    ),
+    (
         "vmap_returns_tensors",
         "must only return Tensors",
         "A function under `vmap` gives back tensors, so that they can be stacked. "

@@ -149,6 +149,8 @@ def _on_stdout() -> Iterator[None]:
             warnings.catch_warnings(),
         ):
             warnings.simplefilter("default")
+            # Torch warns of its own inner workings, with a path of this machine.
+            warnings.simplefilter("ignore", DeprecationWarning)
             yield
     finally:
         if complaints.getvalue():
