@@ -7,7 +7,13 @@ import torch
 from torch.optim import optimizer
 
 from utils.checks.facts import facts
-from utils.checks.observers import arguments, call, call_counting, call_then_train
+from utils.checks.observers import (
+    arguments,
+    call,
+    call_counting,
+    call_counting_cost,
+    call_then_train,
+)
 
 X = torch.tensor([1.0, 2.0, 4.0])
 
@@ -120,3 +126,34 @@ def test_call_then_train_reports_a_step_that_torch_refuses() -> None:
     seen = call_then_train(lambda model: model.requires_grad_(False) and None, case)
     assert "does not require grad" in seen["backward"]
     assert not seen["optimiser"]
+
+
+MAP = {
+    "inputs": {"A": torch.rand(40, 2), "B": torch.rand(2, 30), "x": torch.rand(30)},
+    "given": "def f(x):\n    return A @ torch.tanh(B @ x)\n",
+    "built": ["f", "x"],
+}
+
+
+def test_call_counting_cost_tells_the_size_of_what_was_made() -> None:
+    bytes_of_j = 40 * 30 * 4
+    product = call_counting_cost(lambda f, x: torch.func.vjp(f, x)[1](torch.ones(40))[0], MAP)
+    assert (product["calls"], product["dual_calls"], len(product["runs"])) == (1, 0, 1)
+    assert product["largest"] == 40 * 4
+    whole = call_counting_cost(lambda f, x: torch.func.jacrev(f)(x), MAP)
+    assert len(whole["runs"]) == 1, "all rows go back in one batch"
+    assert whole["largest"] >= bytes_of_j
+    assert whole["made"] > 10 * product["made"]
+
+
+def test_call_counting_cost_tells_forward_mode_from_backward() -> None:
+    forward = call_counting_cost(lambda f, x: torch.func.jvp(f, (x,), (x,))[1], MAP)
+    assert (forward["calls"], forward["dual_calls"], forward["runs"]) == (1, 1, [])
+    backward = call_counting_cost(lambda f, x: torch.autograd.functional.jvp(f, x, x)[1], MAP)
+    assert (backward["calls"], backward["dual_calls"], len(backward["runs"])) == (1, 0, 2)
+
+
+def test_call_counting_cost_counts_the_runs_of_a_module() -> None:
+    case = {"given": "model = torch.nn.Linear(2, 2)", "built": ["model"]}
+    seen = call_counting_cost(lambda model: [model(torch.ones(2)) for _ in range(3)], case)
+    assert seen["calls"] == 3
