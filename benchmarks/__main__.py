@@ -18,7 +18,7 @@ import torch
 
 from .measure import Row, table
 
-MODULES = ("graph", "layout", "stepper", "cut", "imports", "notebooks")
+MODULES = ("graph", "layout", "stepper", "cut", "widgets", "imports", "notebooks")
 OURS = ("benchmarks", "tests", "utils")
 
 

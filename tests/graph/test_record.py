@@ -6,6 +6,7 @@ from torch import nn
 
 from tests.graph.programs import Drops, Power, Residual, find, leaf, names
 from utils.graph import Tape, record
+from utils.graph.record import Backwards
 
 
 def entries(tape: Tape, name: str) -> list[tuple]:
@@ -228,3 +229,15 @@ def test_a_tape_does_not_follow_later_changes():
     x.grad.zero_()
     assert tape.steps[-1].change.after.entries == (2.0, 4.0, 6.0)
     assert entries(tape, "AccumulateGrad") == [((2.0, 4.0, 6.0),)]
+
+
+def test_one_vector_after_another_is_recorded_as_each_alone_would_be():
+    x = leaf(1.0, 2.0, 3.0)
+    y = x * x.sum()
+    backwards = Backwards(y, {"x": x, "y": y})
+    for vector in ([1.0, 0.0, 0.0], [0.0, -2.0, 0.5], [1.0, 0.0, 0.0]):
+        v = torch.tensor(vector)
+        assert backwards.run(v) == record(y, v, names={"x": x, "y": y})
+    assert x.grad is None
+    assert backwards.run(torch.ones(3), commit=True).freed
+    assert torch.equal(x.grad, torch.tensor([12.0, 12.0, 12.0]))

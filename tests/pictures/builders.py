@@ -6,6 +6,7 @@ import random
 from collections.abc import Sequence
 
 from utils.graph.data import Edge, GradChange, Graph, Node, Root, Saved, Step, Tape, Value
+from utils.pictures.planes import Local
 
 
 def value(*entries: float, shape: tuple[int, ...] | None = None) -> Value:
@@ -169,3 +170,31 @@ def tangled(count: int, seed: int) -> Graph:
     senders = {source for source, _ in edges}
     names = ["MulBackward0" if k in senders else "AccumulateGrad" for k in range(count)]
     return graph(names, edges)
+
+
+def local(jacobian: Sequence[tuple[float, float]], u: Sequence[float], v: Sequence[float]) -> Local:
+    """A map that is the matrix `jacobian` around (2, 1), with both ways computed."""
+
+    def dot(a: Sequence[float], b: Sequence[float]) -> float:
+        return sum(p * q for p, q in zip(a, b, strict=True))
+
+    rows = tuple(map(tuple, jacobian))
+    y, pushed = (tuple(dot(row, vector) for row in rows) for vector in ((2.0, 1.0), u))
+    pulled = tuple(dot(v, column) for column in zip(*rows, strict=True))
+    ways = dot(v, pushed), dot(pulled, u)
+    return Local((2.0, 1.0), y, rows, tuple(u), pushed, tuple(v), pulled, *ways)
+
+
+def around_points() -> dict[str, Local]:
+    """Maps and arrows of all kinds: mixed, along axes, nothing, flat, in space, huge and tiny."""
+    rows = ((1.0, 2.0), (4.0, 1.0))
+    third = 1 / 3
+    return {
+        "mixed": local(rows, (0.866, 0.5), (-third, 0.94)),
+        "along axes": local(rows, (1.0, 0.0), (0.0, -1.5)),
+        "no arrows": local(rows, (0.0, 0.0), (0.0, 0.0)),
+        "one line": local(((1.0, 1.0), (1.0, 1.0)), (0.7, 0.7), (0.7, 0.7)),
+        "nothing": local(((0.0, 0.0), (0.0, 0.0)), (1.0, 0.0), (0.0, 1.0)),
+        "space": local(((1.0, 0.0), (0.0, 1.0), (0.5, 1.0)), (-0.5, 0.866), (0.6, -0.6, 0.5)),
+        "huge": local(((-123456.0, 2e7), (1e-7, third)), (0.26, -0.97), (-0.97, 0.26)),
+    }

@@ -1,4 +1,4 @@
-"""What holds for every picture of a graph and of a backward."""
+"""What holds for every picture: of graphs and backwards, of bars and planes."""
 
 import ast
 import re
@@ -13,7 +13,10 @@ import utils.pictures
 from tests.pictures import builders
 from utils.graph.data import Graph, Root
 from utils.pictures import svg
+from utils.pictures.bars import draw_bars
+from utils.pictures.flow_picture import FlowPicture
 from utils.pictures.graph_picture import draw_graph
+from utils.pictures.planes import draw_planes
 from utils.pictures.tape_picture import TapePicture
 
 GRAPHS = {
@@ -33,6 +36,10 @@ def pictures():
         tape = TapePicture(builders.tape(graph))
         for k in {0, 1, tape.steps // 2, tape.steps}:
             yield f"{name}, step {k}", tape.draw(k)
+        yield f"{name}, flow", FlowPicture([tape.tape]).draw(tape.tape, "y.backward(v)")
+    yield "bars", draw_bars((0.5, -120.0, 0.0, float("nan")), ("x₀", "x₁", "x₂", "x₃"), "x.grad")
+    for name, local in builders.around_points().items():
+        yield f"planes, {name}", draw_planes(local, "a map")
     yield "none", draw_graph(Graph((), (), (REASON,)))
 
 
@@ -104,13 +111,20 @@ def contrast(a, b):
 PROGRAM = """
 import hashlib
 from tests.pictures import builders
+from utils.pictures.bars import draw_bars
+from utils.pictures.flow_picture import FlowPicture
 from utils.pictures.graph_picture import draw_graph
+from utils.pictures.planes import draw_planes
 from utils.pictures.tape_picture import TapePicture
 seen = hashlib.sha256()
+pictures = [draw_planes(local, "a map") for local in builders.around_points().values()]
+pictures.append(draw_bars((1 / 3, -2.0), ("x₀", "x₁"), "x.grad"))
 for graph in (builders.learners(), builders.recurrent(30), builders.tangled(300, 3)):
     tape = TapePicture(builders.tape(graph))
-    for picture in (draw_graph(graph), tape.draw(0), tape.draw(3), tape.draw(tape.steps)):
-        seen.update((picture.svg + picture.text).encode())
+    pictures += [draw_graph(graph), tape.draw(0), tape.draw(3), tape.draw(tape.steps)]
+    pictures.append(FlowPicture([tape.tape]).draw(tape.tape, "y.backward(v)"))
+for picture in pictures:
+    seen.update((picture.svg + picture.text).encode())
 print(seen.hexdigest())
 """
 

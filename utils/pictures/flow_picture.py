@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from utils.graph.data import Graph, Step, Tape, Value
+from utils.graph.data import Step, Tape, Value
 from utils.pictures import svg
 from utils.pictures.boxes import Row, fitted
-from utils.pictures.fold import CAP, REPEAT, fold
+from utils.pictures.fold import CAP, REPEAT, Line, fold
 from utils.pictures.names import brief, counted, root_words, spoken
 from utils.pictures.numbers import short
 from utils.pictures.picture import Picture
@@ -26,24 +26,31 @@ class FlowPicture:
     """All the pictures of backwards over one graph. Only numbers and strengths change.
 
     Args:
-        graph: what the tapes ran over, such as `Tape.graph` of any of them.
+        samples: a few backwards over the graph; boxes and lines get room for the widest numbers
+            among them. At least one.
         cap: the most boxes to draw; a larger graph is folded, and cut if need be.
         repeat: a leaf that is used so often is drawn next to each use.
 
     Example:
-        >>> flow = FlowPicture(tape.graph)  # doctest: +SKIP
+        >>> flow = FlowPicture([tape])  # doctest: +SKIP
         >>> flow.draw(tape, "y.backward([1, 0])")  # doctest: +SKIP
     """
 
-    def __init__(self, graph: Graph, *, cap: int = CAP, repeat: int = REPEAT) -> None:
+    def __init__(self, samples: Sequence[Tape], *, cap: int = CAP, repeat: int = REPEAT) -> None:
+        graph = samples[0].graph
         self._scene = scene = fold(graph, cap, repeat)
-        roots = [(root.node, root) for root in graph.roots]
-        lines = [None if line.target is None else line.edges[0] for line in scene.lines]
+        flows = [(_steps(tape), _sent(tape)) for tape in samples]
         self._stage = Stage(
             scene,
-            [self._widest_rows(graph, box.nodes) for box in scene.boxes],
-            [() if edge is None else _widest(_through(graph, edge)) for edge in lines],
-            [root_words(root for at, root in roots if at in box.nodes) for box in scene.boxes],
+            [[_rows(box.nodes, steps) for steps, _ in flows] for box in scene.boxes],
+            [
+                () if line.target is None else [_label(sent, line) for _, sent in flows]
+                for line in scene.lines
+            ],
+            [
+                root_words(root for root in graph.roots if root.node in box.nodes)
+                for box in scene.boxes
+            ],
         )
 
     def draw(self, tape: Tape, title: str) -> Picture:
@@ -56,8 +63,7 @@ class FlowPicture:
         Returns:
             The picture. A line is the thicker the larger its gradient is beside the others.
         """
-        steps = {step.node: step for step in tape.steps}
-        sent = _sent(tape, steps)
+        steps, sent = _steps(tape), _sent(tape)
         largest = max((value.norm or 0.0 for value in sent.values() if value), default=0.0)
         body = []
         for number, line in enumerate(self._scene.lines):
@@ -66,65 +72,40 @@ class FlowPicture:
         for number, box in enumerate(self._scene.boxes):
             leaf = tape.graph.nodes[box.nodes[-1]].kind == "leaf"
             fill, stroke = (svg.LEAF_FILL, svg.LEAF) if leaf else (svg.BOX_FILL, svg.LINE)
-            look = Look(fill, stroke, 1.6, rows=self._rows(box.nodes, steps))
+            look = Look(fill, stroke, 1.6, rows=_rows(box.nodes, steps))
             body.append(self._stage.box_svg(number, look))
         text = "\n".join([title, *_text(tape), *self._scene.notes])
         drawn = self._stage.panel(title, text, "".join(body), self._scene.notes)
         return Picture(drawn, title, text)
 
-    def _rows(self, nodes: Sequence[int], steps: dict[int, Step]) -> tuple[Row, ...]:
-        step = steps.get(nodes[-1])
-        if step is None:
-            return (Row("never ran"),)
-        if step.change:
-            return (Row(f".grad {fitted(step.change.after)}", svg.GRADIENT_INK, bold=True),)
-        if len(step.arrived) == 1:
-            return (Row(f"in: {fitted(step.arrived[0])}", svg.INK),)
-        if len(step.arrived) <= MOST_SLOTS:
-            slots = enumerate(step.arrived)
-            return tuple(Row(f"in {slot}: {fitted(value)}", svg.INK) for slot, value in slots)
-        came = [value for value in step.arrived if value is not None]
-        return (Row(f"in: {counted(len(came), 'gradient')}", svg.INK),)
 
-    def _widest_rows(self, graph: Graph, nodes: Sequence[int]) -> list[tuple[Row, ...]]:
-        """Rows as wide and as many as this box will ever have."""
-        outputs = graph.nodes[nodes[-1]].outputs
-        if len(outputs) > MOST_SLOTS:
-            return [(Row("in: 88 gradients", bold=True),)]
-        words = [f"in {slot}:" for slot in range(len(outputs))] if len(outputs) > 1 else ["in:"]
-        if graph.nodes[nodes[-1]].kind == "leaf":
-            words = [".grad"]
-        ways = [_widest(output) for output in outputs]
-        return [
-            tuple(
-                Row(f"{word} {way[k % len(way)]}", bold=True)
-                for word, way in zip(words, ways, strict=False)
-            )
-            for k in range(2)
-        ]
+def _rows(nodes: Sequence[int], steps: dict[int, Step]) -> tuple[Row, ...]:
+    """What came to a box: to its last node, when it stands for more than one."""
+    step = steps.get(nodes[-1])
+    if step is None:
+        return (Row("never ran"),)
+    if step.change:
+        return (Row(f".grad {fitted(step.change.after)}", svg.GRADIENT_INK, bold=True),)
+    if len(step.arrived) == 1:
+        return (Row(f"in: {fitted(step.arrived[0])}", svg.INK),)
+    if len(step.arrived) <= MOST_SLOTS:
+        slots = enumerate(step.arrived)
+        return tuple(Row(f"in {slot}: {fitted(value)}", svg.INK) for slot, value in slots)
+    came = [value for value in step.arrived if value is not None]
+    return (Row(f"in: {counted(len(came), 'gradient')}", svg.INK),)
 
 
-def _through(graph: Graph, edge: int) -> Value | None:
-    """A value with the shape of what flows along an edge."""
-    target, slot = graph.edges[edge].target, graph.edges[edge].slot
-    outputs = () if target is None else graph.nodes[target].outputs
-    return outputs[slot] if slot < len(outputs) else None
+def _label(sent: dict[int, Value | None], line: Line) -> str:
+    return fitted(sent.get(line.edges[0]))
 
 
-def _widest(like: Value | None) -> tuple[str, str]:
-    """As much room as a gradient of this shape is likely to need, as words: entries, or a norm."""
-    if like is None or like.shape is None or any(isinstance(size, str) for size in like.shape):
-        return ("shape unknown", "none")
-    count = 1
-    for size in like.shape:
-        count *= size
-    entries = tuple(-0.8881 + k / 1e4 for k in range(count)) if count <= 64 else None
-    wide = Value(like.shape, like.dtype, entries, 888.8)
-    return (fitted(wide), short(wide, 1))
+def _steps(tape: Tape) -> dict[int, Step]:
+    return {step.node: step for step in tape.steps}
 
 
-def _sent(tape: Tape, steps: dict[int, Step]) -> dict[int, Value | None]:
+def _sent(tape: Tape) -> dict[int, Value | None]:
     """Per edge of the graph, what was sent along it."""
+    steps = _steps(tape)
     sent: dict[int, Value | None] = {}
     places: dict[int, int] = {}  # per node, how many of its edges are behind us
     for k, edge in enumerate(tape.graph.edges):

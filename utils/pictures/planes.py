@@ -132,6 +132,7 @@ class _Panel:
         self.corner = corner
         self.centre = (corner[0] + SIDE / 2, corner[1] + SIDE / 2)
         self.unit = SIDE / 2 / end
+        self._axes: list[svg.Point] = []  # where their names stand
 
     def at(self, point: svg.Point) -> svg.Point:
         return (self.centre[0] + self.unit * point[0], self.centre[1] - self.unit * point[1])
@@ -154,6 +155,7 @@ class _Panel:
             if way[0] < 0:
                 aside = (14, -6)
             place = (b[0] + aside[0], b[1] + aside[1])
+            self._axes.append((place[0], place[1] - 5))
             parts.append(svg.label(place, name, fill=svg.MUTED))
         return "".join(parts)
 
@@ -167,7 +169,7 @@ class _Panel:
 
     def arrows(self, *arrows: tuple[str, Vector, bool]) -> list[str]:
         """Two of (name, vector, whether it is a cotangent) from the middle, each with its name."""
-        parts, taken = [], []
+        parts, taken = [], [[axis] for axis in self._axes]
         for k, (name, vector, cotangent) in enumerate(arrows):
             tip = self.at(flat(vector))
             if len(vector) == 3:

@@ -72,7 +72,7 @@ NETWORK = Map(
     "small network",
     "W = torch.tensor([[1.0, -1.0], [0.5, 1.0], [-1.0, 0.5]])\n"
     "U = torch.tensor([[1.0, 2.0, 0.0], [0.0, -1.0, 1.0]])\n"
-    "h = torch.tanh(W @ x)\n"
+    "h = (W @ x).tanh()\n"
     "y = U @ h",
     (1.0, 0.5),
 )

@@ -9,6 +9,7 @@ import torch
 
 from utils.graph.data import Tape
 from utils.graph.record import Backwards
+from utils.pictures.bars import scale_end
 from utils.pictures.flow_picture import FlowPicture
 from utils.pictures.numbers import number
 from utils.pictures.picture import Picture
@@ -65,7 +66,10 @@ class Outputs:
         self.loss = _floats(loss)
         self.rows = tuple(_floats(self._grad(self._y, one)) for one in torch.eye(len(self.y)))
         self._backwards = Backwards(self._y, function.names(variables))
-        self._flow = FlowPicture(self._backwards.graph, repeat=NEVER)
+        # Room for what the buttons send, and for a weight next to a slider's end.
+        samples = [*self.presets.values(), (-0.95 * self.end,) * len(self.y)]
+        tapes = [self.send(weights).tape for weights in samples]
+        self._flow = FlowPicture(tapes, repeat=NEVER)
 
     def send(self, weights: Sequence[float]) -> Sent:
         """Run `y.backward(v)` for real, and differentiate the weighted sum beside it."""
@@ -84,6 +88,11 @@ class Outputs:
             _floats(by_sum),
             torch.allclose(torch.tensor(gradient), by_sum.float(), rtol=1e-4, atol=1e-6),
         )
+
+    @property
+    def end(self) -> float:
+        """How far a weight may go to either side: to 2 at least, and to what a loss would send."""
+        return max(2.0, scale_end(self.loss))
 
     @property
     def presets(self) -> dict[str, tuple[float, ...]]:

@@ -17,7 +17,7 @@ from utils.widgets.maps import PLANE, POLAR, SADDLE, SHEAR, TURN, Map, checked, 
 from utils.widgets.outputs import vector
 
 READY = (PLANE, TURN, SHEAR, POLAR, SADDLE)
-HEAD = ("way", "torch", "result", "dot product")
+HEAD = ("way", "in torch", "result", "dot product")
 TURN_STEP = 15  # degrees
 NOISE = 1e-6  # beside the largest number, what is left of a zero
 REACH = 3.0  # how far the point may go from where it starts
@@ -191,7 +191,7 @@ def _slider(
         description=words,
         readout_format=digits,
         style={"description_width": "66px"},
-        layout={"width": "268px"},
+        layout={"width": "254px"},
     )
 
 
@@ -222,14 +222,14 @@ def _told(local: Local) -> str:
 def _table(local: Local) -> str:
     """Both ways side by side."""
     forward = [
-        "push u forward",
-        code("torch.func.jvp(f, (x,), (u,))"),
+        "forward",
+        code("func.jvp(f, (x,), (u,))"),
         f"J u = {code(vector(local.pushed))}",
         f"⟨v, J u⟩ = {_sum(local.v, local.pushed)} = {number(local.v_pushed)}",
     ]
     back = [
-        "pull v back",
-        code("torch.func.vjp(f, x)[1](v)"),
+        "back",
+        code("func.vjp(f, x)[1](v)"),
         f"vᵀJ = {code(vector(local.pulled))}",
         f"⟨vᵀJ, u⟩ = {_sum(local.pulled, local.u)} = {number(local.pulled_u)}",
     ]
@@ -237,7 +237,11 @@ def _table(local: Local) -> str:
 
 
 def _sum(a: Sequence[float], b: Sequence[float]) -> str:
-    return " + ".join(f"{number(p, 3)}·{number(q, 3)}" for p, q in zip(a, b, strict=True))
+    return " + ".join(f"{_factor(p)}·{_factor(q)}" for p, q in zip(a, b, strict=True))
+
+
+def _factor(x: float) -> str:
+    return f"({number(x, 3)})" if x < 0 else number(x, 3)
 
 
 def pull_back_push_forward(

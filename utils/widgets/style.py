@@ -93,7 +93,7 @@ _RULES = f"""
 #   what they choose. The group borrows the visible label, too.
 # * A notebook takes arrow keys for itself, to fold headings, unless it is told to leave them.
 # * A wide picture has a scroll box of its own; it follows the node whose turn it is,
-#   or shows the root.
+#   or shows the root at first; then it stays where the reader puts it.
 _SCRIPT = f"""
 const card = this.closest('.{CARD}');
 const arrange = () => {{
@@ -101,6 +101,9 @@ const arrange = () => {{
     const label = handle.closest('.widget-slider').querySelector('label');
     handle.setAttribute('aria-label', label.textContent);
     handle.dataset.lmSuppressShortcuts = 'true';
+  }}
+  for (const select of card.querySelectorAll('select')) {{
+    select.dataset.lmSuppressShortcuts = 'true';
   }}
   for (const group of card.querySelectorAll('.widget-radio-box:not([role])')) {{
     const label = group.closest('.widget-radio').querySelector('label').textContent;
@@ -122,8 +125,9 @@ const arrange = () => {{
   const words = [...picture.querySelectorAll('text')];
   const spot = words.find(word => word.textContent.startsWith('now'))
     || words.find(word => word.textContent.includes('starts with'))
-    || words.find(word => word.textContent === 'root');
+    || (!picture.dataset.rootShown && words.find(word => word.textContent === 'root'));
   if (!spot) return;
+  if (overflows && spot.textContent === 'root') picture.dataset.rootShown = 'true';
   const [inner, outer] = [spot.getBoundingClientRect(), picture.getBoundingClientRect()];
   const move = (low, high) => Math.min(low, 0) || Math.max(high, 0);  // no more than needed
   picture.scrollLeft += move(inner.left - outer.left - 90, inner.right - outer.right + 90);

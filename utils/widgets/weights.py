@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 import ipywidgets
 import torch
 
-from utils.pictures.bars import draw_bars, scale_end
+from utils.pictures.bars import draw_bars
 from utils.pictures.numbers import indexed, number
 from utils.pictures.picture import Picture
 from utils.widgets.base import CourseWidget, code, prose, row, table
@@ -80,8 +80,7 @@ class Weights(CourseWidget):
         chosen = self.choice.value
         if chosen not in self._known:
             outputs = Outputs(self._functions[chosen])
-            end = max(2.0, scale_end(outputs.loss))
-            sliders = [_slider(indexed("y", i), end) for i in range(len(outputs.y))]
+            sliders = [_slider(indexed("y", i), outputs.end) for i in range(len(outputs.y))]
             sliders[0].value = 1.0
             for slider in sliders:
                 slider.observe(self._turn, "value")
@@ -149,7 +148,7 @@ def _slider(output: str, end: float) -> ipywidgets.FloatSlider:
 
 
 def _program(function: Map) -> str:
-    return f"x = {vector(function.start)}\n{function.program}"
+    return f"# x = {vector(function.start)}\n{function.program}"
 
 
 def _bars(sent: Sent) -> Picture:
