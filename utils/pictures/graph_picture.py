@@ -165,7 +165,8 @@ def _no_graph(graph: Graph) -> Picture:
     width = 560.0
     body, y = [], svg.MARGIN + 7 + svg.LINE_HEIGHT * 1.5
     for sentence in sentences:
-        for line in svg.wrap(sentence, width - 2 * svg.MARGIN):
+        # Backticks mark code in the text twin; in a picture they would only be specks.
+        for line in svg.wrap(sentence.replace("`", ""), width - 2 * svg.MARGIN):
             body.append(svg.label((svg.MARGIN, y), line, fill=svg.MUTED, anchor="start"))
             y += svg.LINE_HEIGHT
     text = "\n".join([title, *sentences])
