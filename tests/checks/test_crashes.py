@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from utils.checks.crashes import CRASHES, explain
+from utils.checks.crashes import explain
+from utils.checks.messages import CRASHES
 
 
 def leaf():
