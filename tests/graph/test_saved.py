@@ -46,7 +46,10 @@ def test_what_is_not_needed_is_not_kept():
 
 def test_the_sum_over_all_nodes():
     x = leaf()
-    assert walk((x * x).sum()).saved_bytes == 24, "the same tensor is kept for each factor"
+    once = walk((x * x.clone()).sum()).saved_bytes
+    assert once == 24
+    assert walk((x * x).sum()).saved_bytes == once / 2, "both factors are one tensor in memory"
+    assert walk((x * x.detach()).sum()).saved_bytes == once / 2, "only one factor is kept"
 
 
 def test_mean_keeps_what_this_torch_says_it_keeps():

@@ -39,10 +39,12 @@ def test_the_text_twin_states_every_fact():
         "Graph: 5 nodes, 5 edges, 32 bytes saved for backward",
         "Values were computed left to right, gradients flow right to left.",
         "o = z.mean() (MeanBackward0), root, scalar (), value 27, line 5 of cell 2; sends to z.",
-        "z = q * 3 (MulBackward0), (2, 2), value 27 ×4, line 4 of cell 2; sends to q, a constant.",
+        "z = q * 3 (MulBackward0), (2, 2), value 27 ×4, line 4 of cell 2; sends to q; "
+        "1 input is constant.",
         "q = y * y (MulBackward0), (2, 2), value 9 ×4, line 3 of cell 2; sends to y, y; "
         "keeps self (2, 2) held, 16 bytes, other (2, 2) held, 16 bytes.",
-        "y = x + 2 (AddBackward0), (2, 2), value 3 ×4, line 2 of cell 2; sends to x, a constant.",
+        "y = x + 2 (AddBackward0), (2, 2), value 3 ×4, line 2 of cell 2; sends to x; "
+        "1 input is constant.",
         "x, leaf (AccumulateGrad), (2, 2).",
     ]
 

@@ -38,6 +38,7 @@ class Saved:
             since it was saved), "freed" (by a backward), "none" (nothing was kept) or "unknown".
         value: its facts when it is held; None otherwise.
         nbytes: bytes of its entries when it is held, else 0.
+        memory: a number for the memory it is in, the same for all that share it in one graph.
         note: torch's own words on what is wrong, or what the hook packed it into.
     """
 
@@ -46,6 +47,7 @@ class Saved:
     value: Value | None = None
     nbytes: int = 0
     note: str = ""
+    memory: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,8 +151,14 @@ class Graph:
 
     @property
     def saved_bytes(self) -> int:
-        """Bytes that all held saved tensors keep."""
-        return sum(saved.nbytes for node in self.nodes for saved in node.saved)
+        """Bytes that the held saved tensors keep; memory that several of them share counts once."""
+        alone, shared = 0, dict[int, int]()
+        for saved in (saved for node in self.nodes for saved in node.saved):
+            if saved.memory is None:
+                alone += saved.nbytes
+            else:
+                shared[saved.memory] = max(saved.nbytes, shared.get(saved.memory, 0))
+        return alone + sum(shared.values())
 
 
 @dataclass(frozen=True, slots=True)

@@ -123,7 +123,10 @@ def _of_number(number: object, namespace: Namespace) -> str:
     how = find_call(name, namespace, {"item", "tolist", "float", "int"})
     if how:
         words, place = how
-        return f"{it} a Python number: `{words}` ({place}) left the graph behind. Keep the tensor."
+        return (
+            f"{it} a Python number: `{words}` ({place}) left the graph behind. To go back from it, "
+            "keep the tensor."
+        )
     return (
         f"{it} a Python number, and numbers have no graph. Give the tensor that it came from, "
         "before `.item()` or `float()`."

@@ -24,12 +24,14 @@ _NAMED = (torch.dtype, torch.device, torch.layout, torch.memory_format, torch.Sy
 class SavedReader:
     """Reads the saved tensors and other facts of nodes.
 
-    One reader serves a whole walk, for it remembers which attributes each type of node has.
+    One reader serves a whole walk, for it remembers which attributes each type of node has, and
+    which memory it has seen.
     """
 
     def __init__(self, keep: int = KEEP) -> None:
         self.keep = keep
         self._attributes: dict[type, tuple[list[str], list[str]]] = {}
+        self._memories: dict[int, int] = {}  # address -> a number that says nothing else
 
     def read(self, node: Any) -> tuple[tuple[Saved, ...], dict[str, object]]:
         """The tensors that a live `node` keeps, and its plain values by name. Never raises."""
@@ -99,7 +101,17 @@ class SavedReader:
             except RuntimeError as problem:
                 return _broken(name, str(problem))
             return Saved(name, "none")
-        return Saved(name, "held", value_of(data, self.keep), bytes_of(data))
+        return Saved(
+            name, "held", value_of(data, self.keep), bytes_of(data), memory=self._memory(data)
+        )
+
+    def _memory(self, data: Any) -> int | None:
+        """Which memory `data` is in. The graph holds it, so its address is its own for a walk."""
+        try:
+            address = data.untyped_storage().data_ptr()
+        except Exception:  # no storage of its own: sparse, or a subclass with its own mind
+            return None
+        return self._memories.setdefault(address, len(self._memories)) if address else None
 
 
 def _broken(name: str, words: str) -> Saved:

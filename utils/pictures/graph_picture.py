@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from utils.graph.data import Graph, Node, Root, Saved
 from utils.pictures import svg
 from utils.pictures.boxes import Row, fitted
@@ -64,11 +66,15 @@ def graph_text(graph: Graph, scene: Scene, upright: bool) -> str:
     roots = _roots_by_node(graph)
     if len(graph.nodes) <= MOST_LISTED:
         targets: dict[int, list[str]] = {}
+        constants: Counter[int] = Counter()
         for edge in graph.edges:
-            to = "a constant" if edge.target is None else brief(graph.nodes[edge.target])
-            targets.setdefault(edge.source, []).append(to)
+            if edge.target is not None:
+                targets.setdefault(edge.source, []).append(brief(graph.nodes[edge.target]))
+            else:
+                constants[edge.source] += 1
         for node in graph.nodes:
-            lines.append(_node_text(node, targets.get(node.index, []), roots.get(node.index, ())))
+            reached, found = targets.get(node.index, []), roots.get(node.index, ())
+            lines.append(_node_text(node, reached, constants[node.index], found))
     else:
         lines.append("Nodes: " + tally(node.name for node in graph.nodes) + ".")
         named = [brief(node) for node in graph.leaves if node.variable]
@@ -114,7 +120,9 @@ def _rows(scene: Scene, box: Box) -> tuple[Row, ...]:
     return tuple(rows)
 
 
-def _node_text(node: Node, targets: list[str], roots: tuple[Root, ...] | list[Root]) -> str:
+def _node_text(
+    node: Node, targets: list[str], constants: int, roots: tuple[Root, ...] | list[Root]
+) -> str:
     facts = [spoken(node)]
     if roots:
         facts.append(root_words(roots))
@@ -127,6 +135,8 @@ def _node_text(node: Node, targets: list[str], roots: tuple[Root, ...] | list[Ro
     line = ", ".join(facts)
     if targets:
         line += f"; sends to {', '.join(targets)}"
+    if constants:  # nothing is sent there
+        line += f"; {counted(constants, 'input is constant', 'inputs are constant')}"
     if node.saved:
         line += f"; keeps {', '.join(saved_words(saved) for saved in node.saved)}"
     return line + "."

@@ -74,7 +74,7 @@ class Stepper(CourseWidget):
             return f"<p><strong>Before step 1 of {self.last}.</strong> {start}</p>"
         title = code(self.narrator.title(self.tape.steps[here - 1].node))
         words = html.escape(self.narrator.words(here))
-        end = f" {html.escape(self.narrator.end())}" if here == self.last else ""
+        end = f" {html.escape(self._end())}" if here == self.last else ""
         return f"<p><strong>Step {here} of {self.last}: {title}.</strong> {words}{end}</p>"
 
     def still(self) -> str:
@@ -84,7 +84,7 @@ class Stepper(CourseWidget):
         return (
             f"<p><strong>{self.heading}</strong>, after the last of {count}</p>"
             f"{self.draw(self.last).img}<p>It starts with {start}.</p>"
-            f"<ol>{steps}</ol><p>{html.escape(self.narrator.end())} Run this cell to step.</p>"
+            f"<ol>{steps}</ol><p>{html.escape(self._end())} Run this cell to step.</p>"
         )
 
     def text(self) -> str:
@@ -92,7 +92,11 @@ class Stepper(CourseWidget):
         start = (
             f"{self.heading}: {counted(self.last, 'step')}, starting with {self.narrator.start()}"
         )
-        return "\n".join([start, *steps, self.narrator.end()])
+        return "\n".join([start, *steps, self._end()])
+
+    def _end(self) -> str:
+        # What the steps say of `.grad` happened, and the recorder took it back.
+        return f"{self.narrator.end()} Your own .grad is as it was before."
 
     def _lines(self) -> list[str]:
         return [self.narrator.line(k) for k in range(1, self.last + 1)]
