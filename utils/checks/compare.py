@@ -11,6 +11,10 @@ from utils.checks.mistakes import MISTAKES
 from utils.checks.verdict import Verdict, not_yet, right
 
 
+# Half the digits of float32, for a plain number that may have come out of such a tensor.
+PLAIN = 1e-5
+
+
 def close(seen: torch.Tensor, want: torch.Tensor, tolerance: float | None = None) -> bool:
     """Whether two tensors agree in shape and, up to the coarser dtype's rounding, in value.
 
@@ -20,10 +24,17 @@ def close(seen: torch.Tensor, want: torch.Tensor, tolerance: float | None = None
         return False
     if seen.dtype == torch.bool or want.dtype == torch.bool:
         return bool((seen.bool() == want.bool()).all())
+    return bool(_close_entries(seen, want, tolerance).all())
+
+
+def _close_entries(
+    seen: torch.Tensor, want: torch.Tensor, tolerance: float | None = None
+) -> torch.Tensor:
+    """For each entry, whether it agrees; the same shape as both."""
     coarse = any(t.is_floating_point() and t.dtype != torch.float64 for t in (seen, want))
     if tolerance is None:
         tolerance = 1e-4 if coarse else 1e-8
-    return torch.allclose(
+    return torch.isclose(
         seen.to(torch.float64), want.to(torch.float64), rtol=tolerance, atol=tolerance
     )
 
@@ -66,6 +77,8 @@ def compare(
         if seen.get("kind") == "plain" and seen["value"] is None:
             seen = None
         elif seen.get("kind") == "plain" and not isinstance(seen["value"], str):
+            if isinstance(seen["value"], float) and tolerance is None:
+                tolerance = PLAIN
             seen = torch.tensor(seen["value"], dtype=want.dtype)
         elif seen.get("kind") == "tensor":
             seen = seen["value"]
@@ -96,7 +109,9 @@ def compare(
         return mistake("transposed")
     if not seen.any() and want.any():
         return mistake("all_zero")
-    wrong = ~torch.isclose(seen.to(torch.float64), want.to(torch.float64), rtol=1e-4, atol=1e-8)
+    if want.ndim == 0:
+        return mistake("wrong_number")
+    wrong = ~_close_entries(seen, want, tolerance)
     return mistake("wrong_values", wrong=int(wrong.sum()), total=wrong.numel())
 
 

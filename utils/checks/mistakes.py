@@ -21,8 +21,12 @@ MISTAKES: dict[str, str] = {
         "Which dimension is missing or left over?"
     ),
     "wrong_values": (
-        "{what} has the right shape, but {wrong} of {total} entries are not what autograd gives. "
+        "{what} has the right shape, but {wrong} of {total} entries are not right. "
         "Try it on numbers small enough to check by hand: where do the two part?"
+    ),
+    "wrong_number": (
+        "{what} is a number, as it should be, but not the right one. "
+        "Try it on inputs small enough to check by hand: where do the two part?"
     ),
     "nan": "{what} holds NaN. Which operation divides by zero or takes a root or log of zero?",
     "all_zero": (
