@@ -92,6 +92,27 @@ def grad_is_none():
     return 0.1 * leaf().grad
 
 
+def none_edge():
+    return (leaf() * 2).grad_fn.next_functions[1][0].next_functions
+
+
+def number_for_tensor():
+    (leaf() + 1).grad_fn._saved_alpha.numel()
+
+
+def number_for_tensor_2():
+    leaf().sum().item().backward()
+
+
+def tuple_for_tensor():
+    w = leaf()
+    torch.autograd.grad(w.sum(), w).clone()
+
+
+def too_many_parts():
+    a, b = torch.ones(5).split(2)
+
+
 def grad_of_wrong_shape():
     leaf().grad = torch.ones(3)
 
@@ -230,6 +251,22 @@ def averaged_whole_numbers():
     torch.tensor(3).mul_(0.5)
 
 
+def joined_unlike_shapes():
+    torch.cat([torch.ones(2, 3), torch.ones(2)], 1)
+
+
+def joined_unlike_shapes_2():
+    torch.stack([torch.ones(2, 3), torch.ones(2)])
+
+
+def reshaped_for_sum():
+    torch.ones(12).reshape(3)
+
+
+def no_such_dimension():
+    torch.ones(3).sum(1)
+
+
 def raised_for(slug: str) -> list[Exception]:
     """What torch raises in the functions above that are named after this mistake."""
     errors = []
@@ -263,6 +300,13 @@ def test_an_unusual_error_speaks_for_itself() -> None:
     assert message == (
         "`answer` stopped at the line `print(1 / 0)` with ZeroDivisionError: division by zero"
     )
+
+
+def test_the_case_is_told_where_it_has_words() -> None:
+    with pytest.raises(RuntimeError) as caught:
+        torch.ones(12).reshape(3)
+    message = explain("answer", caught.value, "for a v of shape (12,)")[1]
+    assert "`torch.ones(12).reshape(3)`, for a v of shape (12,), with RuntimeError: " in message
 
 
 def test_code_without_a_file_has_no_line() -> None:

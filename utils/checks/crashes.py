@@ -42,8 +42,8 @@ def is_stub_line(error: BaseException) -> bool:
     return not frames[-1].line or "raise NotImplementedError" in frames[-1].line
 
 
-def explain(answer: str, error: BaseException) -> tuple[str, str]:
-    """What stopped the answer called `answer`.
+def explain(answer: str, error: BaseException, case: str = "") -> tuple[str, str]:
+    """What stopped the answer called `answer`; `case` says on which inputs, where that matters.
 
     Returns:
         the slug of the mistake that the error comes from, "" if it is none of the usual ones, and
@@ -51,6 +51,7 @@ def explain(answer: str, error: BaseException) -> tuple[str, str]:
     """
     line = own_line(error)
     where = f" at the line `{line}`" if line else ""
+    where += f", {case}," if case else ""
     words = str(error).strip().splitlines()
     said = f"{type(error).__name__}: {words[0]}" if words else type(error).__name__
     for slug, part, meaning in CRASHES:

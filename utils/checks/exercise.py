@@ -1,8 +1,9 @@
 """The contract of an exercise: cases, observe, judge. One definition serves every use.
 
-A *case* is what is drawn fresh for one run: a dict of tensors, numbers, strings. The observer of
-the exercise runs the answer on a case and returns what it *saw*, again a dict of plain data, with
-no reference in it. `judge` turns case and seen into a `Verdict`, away from the learner's code.
+A *case* is what is drawn fresh for one run: a dict of tensors, numbers, strings. Its "words", if it
+has any, tell the learner on which inputs an answer crashed. The observer of the exercise runs the
+answer on a case and returns what it *saw*, again a dict of plain data, with no reference in it.
+`judge` turns case and seen into a `Verdict`, away from the learner's code.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ def grade(exercise: Exercise, answer: Any, seed: int | None = None) -> Verdict:
         except (Exception, SystemExit) as error:
             if is_stub_line(error):
                 return usual("left_the_stub_line")
-            mistake, message = explain(exercise.answer, error)
+            mistake, message = explain(exercise.answer, error, case.get("words", ""))
             return verdict(CRASHED, message, mistake)
         with torch.enable_grad():
             judged = exercise.judge(case, seen)

@@ -90,7 +90,7 @@ CRASHES: tuple[tuple[str, str, str], ...] = (
     (
         "unused_input",
         "not have been used in the graph",
-        "The loss does not depend on one of the tensors you asked about. "
+        "What you differentiate does not depend on one of the tensors you asked about. "
         "Which one, and what should stand for its gradient?",
     ),
     (
@@ -111,16 +111,47 @@ CRASHES: tuple[tuple[str, str, str], ...] = (
         "tangent that was read after its dual level had ended. Which is it here?",
     ),
     (
+        "none_edge",
+        "'NoneType' object has no attribute 'next_functions'",
+        "There is no node here: an entry `(None, 0)` of `next_functions` leads to none, and a leaf "
+        "has no `grad_fn`. Where do you skip what is None?",
+    ),
+    (
+        "number_for_tensor",
+        "'int' object has no attribute",
+        "A plain number stands where a tensor was expected. Where did it come from: a start value, "
+        "or something that a node saved besides tensors?",
+    ),
+    (
+        "number_for_tensor",
+        "'float' object has no attribute",
+        "A plain number stands where a tensor was expected. "
+        "Where did it come from: a start value, or an `.item()` that came too early?",
+    ),
+    (
+        "tuple_for_tensor",
+        "'tuple' object has no attribute",
+        "A tuple stands where one thing was expected: `torch.autograd.grad` returns one, and each "
+        "entry of `next_functions` is one. Which part of it do you want?",
+    ),
+    (
+        "too_many_parts",
+        "too many values to unpack",
+        "There are more parts than names for them. If they come from `split`: a number is the size "
+        "of every part, a list gives the sizes one by one. Which of the two did you mean?",
+    ),
+    (
         "grad_is_none",
         "NoneType",
-        "Something here is None: perhaps a `.grad` that no backward has filled yet. "
-        "Which tensor is it, is it a leaf, and did backward run before this line?",
+        "Something here is None: perhaps a `.grad` that no backward has filled, or a value that a "
+        "node did not save. If it is a `.grad`: is its tensor a leaf, did backward run before this "
+        "line, and from what depends on it?",
     ),
     (
         "gradient_shape",
         "Mismatch in shape",
-        "A root and the vector that goes back from it have the same shape: one weight for each "
-        "output. Nothing is broadcast there. Which shapes does the error name?",
+        "Each tensor that you go back from has a vector of its own, in its own shape: one weight "
+        "for each output. Nothing is broadcast there. Which shapes does the error name?",
     ),
     (
         "gradient_shape",
@@ -287,5 +318,31 @@ CRASHES: tuple[tuple[str, str, str], ...] = (
         "can't be cast to the desired output type",
         "Whole numbers cannot take a fraction: a counter, for example, is no average. "
         "Which tensor is it, and should it be computed with or copied?",
+    ),
+    (
+        "joined_unlike_shapes",
+        "must have same number of dimensions",
+        "`cat` joins tensors that differ in one dimension at most, and each gradient has the shape "
+        "of its own tensor. Which dimensions do yours share, and what could become of the rest?",
+    ),
+    (
+        "joined_unlike_shapes",
+        "stack expects each tensor to be equal size",
+        "`stack` lays tensors of one shape together, and each gradient has the shape of its own "
+        "tensor. What would you have to do to each before they can meet?",
+    ),
+    (
+        "reshaped_for_sum",
+        "is invalid for input of size",
+        "`reshape` and `view` lay the same entries out anew; they add nothing up and add none. "
+        "(`sum` over an empty list of dimensions adds up *all* of them.) "
+        "How many entries were there at this line, and how many did you expect?",
+    ),
+    (
+        "no_such_dimension",
+        "Dimension out of range",
+        "The tensor has no dimension of this number here. "
+        "(After `sum` over an empty list of dimensions, it has none at all.) "
+        "Which shape has it at this line?",
     ),
 )

@@ -53,7 +53,8 @@ def call(answer: Callable[..., Any], case: dict[str, Any]) -> dict[str, Any]:
     Returns:
         "result": facts of what came back; "args": facts of each argument afterwards, so that
         `.grad`, flags and versions can be judged; "same": for each argument, whether it came back
-        as the very same object.
+        as the very same object; "repeats": whether a list or tuple that came back holds one
+        tensor twice, be it as two views of the same entries.
     """
     args = arguments(case)
     return _after_call(args, answer(*args))
@@ -65,7 +66,14 @@ def _after_call(args: list[Any], result: Any) -> dict[str, Any]:
         "args": [facts(arg) for arg in args],
         "same": [arg is result for arg in args],
         "shares_storage": [shares_storage(arg, result) for arg in args],
+        "repeats": _repeats(result),
     }
+
+
+def _repeats(result: Any) -> bool:
+    parts = result if isinstance(result, list | tuple) else ()
+    dense = [p for p in parts if isinstance(p, torch.Tensor) and p.layout == torch.strided]
+    return len({(part.data_ptr(), part.shape) for part in dense}) < len(dense)
 
 
 def call_then_backward(answer: Callable[..., Any], case: dict[str, Any]) -> dict[str, Any]:
