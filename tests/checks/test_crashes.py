@@ -110,7 +110,7 @@ def tuple_for_tensor():
 
 
 def too_many_parts():
-    a, b = torch.ones(5).split(2)
+    _a, _b = torch.ones(5).split(2)
 
 
 def grad_of_wrong_shape():

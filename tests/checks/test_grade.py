@@ -98,6 +98,11 @@ def test_a_stub_is_not_attempted(answer) -> None:
     assert "`double`" in verdict.message
 
 
+def test_a_body_that_gives_none_is_not_called_the_stub() -> None:
+    assert "gives None" in grade(DOUBLE, only_returns).message
+    assert "still the stub" in grade(DOUBLE, with_a_message).message
+
+
 def code_above(x):
     result = 2 * x
     print(result)

@@ -13,6 +13,7 @@ from utils.checks.observers import (
     call_counting,
     call_counting_cost,
     call_then_train,
+    call_watching_backward,
 )
 
 X = torch.tensor([1.0, 2.0, 4.0])
@@ -94,6 +95,19 @@ def test_call_counting_lets_go_of_its_hook_after_a_crash() -> None:
     assert len(optimizer._global_optimizer_pre_hooks) == before
 
 
+def test_a_formula_beside_a_backward_is_not_from_nodes() -> None:
+    def watched(answer) -> bool:
+        return call_watching_backward(answer, {"args": [X], "leaves": (0,)})["from_nodes"]
+
+    def formula(x):
+        (x**3).sum().backward()
+        return 3 * x**2
+
+    assert not watched(formula)
+    assert watched(lambda x: torch.autograd.grad((x**3).sum(), x)[0])
+    assert watched(lambda x: [(x**3).sum().backward(), x.grad.clone() + 0][1])
+
+
 def test_call_then_train_tells_who_learns() -> None:
     case = {
         "given": "model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 1))",
@@ -109,6 +123,7 @@ def test_call_then_train_tells_who_learns() -> None:
 
     seen = call_then_train(answer, case)
     assert seen["optimiser"]
+    assert seen["rates"] == [0.1]
     assert seen["strangers"] == 1
     assert seen["attributes"] == {"0": ["requires_gradient"]}
     nothing = dict.fromkeys(("requires_grad", "optimised", "got_grad", "moved"), False)

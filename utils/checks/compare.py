@@ -10,7 +10,6 @@ import torch
 from utils.checks.mistakes import MISTAKES
 from utils.checks.verdict import Verdict, not_yet, right
 
-
 # Half the digits of float32, for a plain number that may have come out of such a tensor.
 PLAIN = 1e-5
 

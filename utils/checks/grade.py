@@ -44,6 +44,12 @@ def grade(exercise: Exercise, answer: Any, seed: int | None = None) -> Verdict:
         said = MISTAKES[mistake].format(what=f"`{exercise.answer}`", **words)
         return verdict(NOT_YET, said, mistake)
 
+    if is_empty_stub(answer) and not _raises(answer):
+        return verdict(
+            NOT_ATTEMPTED,
+            f"`{exercise.answer}` does nothing yet: it gives None, whatever comes in. Write what "
+            "was asked, run its cell, check again.",
+        )
     if is_placeholder(answer) or is_empty_stub(answer):
         return verdict(
             NOT_ATTEMPTED,
@@ -93,6 +99,12 @@ def is_empty_stub(answer: Any) -> bool:
         return bool(methods) and all(map(is_empty_stub, methods))
     code = _code(answer)
     return code is not None and _does_nothing(code) and not _unreached_names(code)
+
+
+def _raises(answer: Any) -> bool:
+    """Whether a stub is the one that we hand out, and not `pass`, `...` or `return None`."""
+    code = _code(answer)
+    return code is None or any(s.opname == "RAISE_VARARGS" for s in dis.get_instructions(code))
 
 
 def hides_code(answer: Any) -> bool:

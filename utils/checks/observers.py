@@ -14,6 +14,7 @@ from typing import Any
 
 import torch
 from torch.optim.optimizer import register_optimizer_step_pre_hook
+from torch.utils import _pytree as pytree
 
 from utils.checks.facts import facts
 from utils.checks.graph_observers import call_for_edges, call_on_graph
@@ -105,6 +106,14 @@ def shares_storage(a: Any, b: Any) -> bool:
     return a.untyped_storage().data_ptr() == b.untyped_storage().data_ptr()
 
 
+def _address(obj: Any) -> int:
+    """Where the memory of a tensor begins; 0 for what is no tensor, or has no memory of its own."""
+    try:
+        return obj.untyped_storage().data_ptr() if isinstance(obj, torch.Tensor) else 0
+    except RuntimeError:  # a wrapper, as functional transforms use, or a sparse tensor
+        return 0
+
+
 class _NodesRun(Watch):
     """Notes which autograd nodes are at work while operations run, and the biggest thing made."""
 
@@ -114,6 +123,7 @@ class _NodesRun(Watch):
         self.runs: dict[int, list[str]] = {}  # by the engine's own number of the run
         self.largest = 0
         self.made = 0
+        self.from_nodes: set[int] = set()  # where what nodes made lies, and what came of that
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         node = torch._C._current_autograd_node()
@@ -121,11 +131,20 @@ class _NodesRun(Watch):
             self.names.append(type(node).__name__)
             run = self.runs.setdefault(torch._C._current_graph_task_id(), [])
             run.append(type(node).__name__)
+        comes_from_node = node is not None or any(map(self.holds, pytree.tree_leaves(args)))
         made = func(*args, **(kwargs or {}))
+        for part in pytree.tree_leaves(made):
+            # An address is used again after its tensor has gone, so it is also taken out.
+            note = self.from_nodes.add if comes_from_node else self.from_nodes.discard
+            note(_address(part))
         if isinstance(made, torch.Tensor) and not func.is_view:  # a view needs no memory
             size = made.numel() * made.element_size()
             self.largest, self.made = max(self.largest, size), self.made + size
         return made
+
+    def holds(self, obj: Any) -> bool:
+        """Whether `obj` is a tensor that a node made, or that was computed from such a one."""
+        return bool(_address(obj)) and _address(obj) in self.from_nodes
 
 
 def call_watching_backward(answer: Callable[..., Any], case: dict[str, Any]) -> dict[str, Any]:
@@ -136,7 +155,8 @@ def call_watching_backward(answer: Callable[..., Any], case: dict[str, Any]) -> 
         order (a node that runs several operations is named several times). Empty when no
         backward, `autograd.grad` or `torch.func.grad` ran: the answer computed by hand.
         "runs": the same for each run of the engine on its own, so `len(runs)` counts them.
-        "largest": bytes of the largest tensor that an operation made.
+        "largest": bytes of the largest tensor that an operation made. "from_nodes": whether the
+        tensor that came back was made by a node, or computed from what one made.
     """
     args = arguments(case)
     with _NodesRun() as mode:
@@ -144,6 +164,7 @@ def call_watching_backward(answer: Callable[..., Any], case: dict[str, Any]) -> 
     return {
         **_after_call(args, result),
         "nodes_run": mode.names,
+        "from_nodes": mode.holds(result),
         "runs": list(mode.runs.values()),
         "largest": mode.largest,
     }
@@ -189,18 +210,19 @@ def call_then_train(answer: Callable[..., Any], case: dict[str, Any]) -> dict[st
     The step is made with `case["batch"]`, a pair of inputs and targets, and the squared error.
 
     Returns:
-        "result": facts of what came back; "optimiser": whether it is one; "parameters": for each
-        name in the module, "requires_grad" and "optimised" (held by the optimiser) as they were
-        before the step, "got_grad" and "moved" after it; "strangers": how many tensors the
-        optimiser holds that are not the module's; "attributes": for each part of the module and
-        each parameter, attributes like requires_grad that were made by assignment and do nothing;
-        "backward": "" or, if torch refused the step, its message.
+        "result": facts of what came back; "optimiser": whether it is one; "rates": its learning
+        rates; "parameters": for each name in the module, "requires_grad" and "optimised" (held by
+        the optimiser) as they were before the step, "got_grad" and "moved" after it; "strangers":
+        how many tensors the optimiser holds that are not the module's; "attributes": for each part
+        of the module and each parameter, attributes like requires_grad that were made by
+        assignment and do nothing; "backward": "" or, if torch refused the step, its message.
     """
     args = arguments(case)
     model = args[0]
     result = answer(*args)
     is_optimiser = isinstance(result, torch.optim.Optimizer)
-    held = [p for group in result.param_groups for p in group["params"]] if is_optimiser else []
+    groups = result.param_groups if is_optimiser else []
+    held = [p for group in groups for p in group["params"]]
     named = dict(model.named_parameters())
     own = {id(parameter) for parameter in named.values()}
     seen = {
@@ -229,6 +251,7 @@ def call_then_train(answer: Callable[..., Any], case: dict[str, Any]) -> dict[st
     return {
         "result": facts(result),
         "optimiser": is_optimiser,
+        "rates": [float(group["lr"]) for group in groups],
         "parameters": seen,
         "strangers": sum(id(parameter) not in own for parameter in held),
         "attributes": {name: keys for name, keys in attributes.items() if keys},
