@@ -35,6 +35,23 @@ def _formula_by_hand(x):
     return 6 * (x + 2) / x.numel()
 
 
+def _formula_beside_a_backward(x):
+    _runs_twice(x)
+    return _formula_by_hand(x)
+
+
+def _square_around_all(x):
+    x = x.clone().requires_grad_()
+    ((3 * (x + 2)) ** 2).mean().backward()
+    return x.grad
+
+
+def _without_the_factor(x):
+    x = x.clone().requires_grad_()
+    ((x + 2) ** 2).mean().backward()
+    return x.grad
+
+
 def _watches_the_callers_tensor(x):
     x.requires_grad_()
     (3 * (x + 2) ** 2).mean().backward()
@@ -58,7 +75,9 @@ WRONG = {
         "inner_value": _gives_the_entries,
         "accumulated_twice": _runs_twice,
         "none": _forgets_return,
-        "by_hand": _formula_by_hand,
+        "by_hand": [_formula_by_hand, _formula_beside_a_backward],
+        "squared_the_factor": _square_around_all,
+        "factor_lost": _without_the_factor,
         "changed_input": _watches_the_callers_tensor,
     }
 }

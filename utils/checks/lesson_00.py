@@ -10,7 +10,7 @@ from utils.checks.verdict import Verdict, not_yet
 
 
 def _cases(rng: torch.Generator) -> list[Case]:
-    return [{"args": [torch.rand(n, generator=rng, dtype=torch.float64) + 0.5]} for n in (3, 5, 2)]
+    return [{"args": [torch.rand(n, generator=rng, dtype=torch.float64) + 0.5]} for n in (5, 7, 4)]
 
 
 def _judge(case: Case, seen: Seen) -> Verdict:
@@ -25,6 +25,8 @@ def _judge(case: Case, seen: Seen) -> Verdict:
             "value_for_gradient": (3 * (x + 2) ** 2).mean(),
             "inner_value": 3 * (x + 2) ** 2,
             "accumulated_twice": 12 * (x + 2) / n,
+            "squared_the_factor": 18 * (x + 2) / n,
+            "factor_lost": 2 * (x + 2) / n,
         },
         says={
             "value_for_gradient": (
@@ -35,12 +37,20 @@ def _judge(case: Case, seen: Seen) -> Verdict:
                 "{what} is 3 (x + 2)² itself. A gradient says how the result changes when `x` "
                 "does: which call computes it?"
             ),
+            "squared_the_factor": (
+                "{what} is exactly three times too big. In 3 (x + 2)² the 3 stands outside the "
+                "square: what does your `** 2` belong to?"
+            ),
+            "factor_lost": (
+                "{what} is exactly three times too small. What stands in front of the square in "
+                "3 (x + 2)²?"
+            ),
         },
     )
-    if verdict.outcome == "right" and not seen["nodes_run"]:
+    if verdict.outcome == "right" and not seen["from_nodes"]:
         return not_yet(
             "by_hand",
-            "The numbers are right, but no backward ran inside `first_gradient`: the formula was "
+            "The numbers are right, but they do not come out of a backward: the formula was "
             "worked out by hand. How do you ask torch to find the slope for you?",
         )
     if verdict.outcome == "right" and seen["args"][0]["requires_grad"]:
@@ -72,6 +82,10 @@ EXERCISES = [
         ),
         symptom_hints={
             "sum_for_mean": "The task says mean(…). Look at the last operation of your formula.",
+            "changed_input": "`x.detach()` and `x.clone()` make a copy with a flag of its own. "
+            "Call `requires_grad_()` on that copy, and compute with it.",
+            "by_hand": "`backward()` on the mean fills the `.grad` of the tensor that is watched.",
+            "squared_the_factor": "Count the brackets: first the square, then times 3.",
             "none": "Does your function end with a `return`, and does it return a `.grad`?",
         },
         names=("requires_grad_()", ".grad"),

@@ -12,6 +12,11 @@ def _by_autograd(a, b):
     return {name: leaf.grad for name, leaf in leaves.items()}
 
 
+def _numbers_by_autograd(a, b):
+    grads = _by_autograd(a, b)
+    return {name: None if grad is None else grad.item() for name, grad in grads.items()}
+
+
 def _zero_by_autograd(a, b):
     a, b, c = (torch.tensor(value, requires_grad=True) for value in (a, b, 1.0))
     loss = a * b + a**2
@@ -90,6 +95,12 @@ def _formula(x, weight):
     return 3 * h**2 / h.numel()
 
 
+def _formula_beside_a_backward(x, weight):
+    h = x @ weight
+    (h**3).mean().backward()
+    return (3 * h**2 / h.numel()).detach()
+
+
 def _of_the_sum(x, weight):
     h = x @ weight
     h.retain_grad()
@@ -133,6 +144,8 @@ WRONG = {
         "first_use_only": lambda a, b: {"a": b, "b": a, "c": None},
         "multiplied": lambda a, b: {"a": 2 * a * b, "b": a, "c": None},
         "own_value": lambda a, b: {"a": b + 2 * a, "b": b, "c": None},
+        "local_of_a_sum": lambda a, b: {"a": b + 2 * a, "b": 1.0, "c": None},
+        "wrong_number": lambda a, b: {"a": b - 2 * a, "b": a, "c": None},
         "zero_for_unused": [lambda a, b: {"a": b + 2 * a, "b": a, "c": 0}, _zero_by_autograd],
         "gradient_for_unused": lambda a, b: {"a": b + 2 * a, "b": a, "c": 1.0},
         "not_a_dict": lambda a, b: (b + 2 * a, a, None),
@@ -141,7 +154,7 @@ WRONG = {
         "not_retained": [_not_retained, _switched_on, _forgot_return, _retained_afterwards],
         "gradient_of_leaf": _gradient_at_the_leaf,
         "cut_the_graph": [_new_leaf, _only_this_one],
-        "by_hand": _formula,
+        "by_hand": [_formula, _formula_beside_a_backward],
         "sum_for_mean": _of_the_sum,
         "backward_on_nonscalar": _no_reduction,
         "retained_untracked": _from_untracked,
@@ -151,6 +164,6 @@ WRONG = {
 }
 
 RIGHT = {
-    "used_twice": [_by_autograd, lambda a, b: dict(c=None, b=a, a=a + a + b)],
+    "used_twice": [_by_autograd, _numbers_by_autograd, lambda a, b: dict(c=None, b=a, a=a + a + b)],
     "inner_gradient": [_retained, _by_a_hook, _asked_first],
 }

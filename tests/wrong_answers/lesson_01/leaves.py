@@ -117,7 +117,10 @@ WRONG = {
         "watched_means_leaf": _believing(c=(True, True), e=(True, True), i=(True, True)),
         "cast_keeps_the_leaf": _believing(i=(True, True)),
         "cast_before_spoils_the_leaf": _believing(j=(True, False)),
-        "watched_by_default": _believing(a=(True, True), d=(True, True)),
+        "watched_by_default": [
+            _believing(a=(True, True), d=(True, True)),
+            _believing(a=(True, True), d=(True, True), g=(True, True), i=(True, True)),
+        ],
         "all_operands_must_be_watched": _believing(e=(False, True)),
         "results_are_not_watched": _believing(c=(False, True), e=(False, True), i=(False, True)),
         "detach_keeps_watching": _believing(f=(True, True)),

@@ -104,6 +104,21 @@ def _no_speed(model, lr):
     return _sgd(model.head.parameters(), 0.0)
 
 
+def _rate_of_its_own(model, lr):
+    model.backbone.requires_grad_(False)
+    return _sgd(model.head.parameters(), 7.0)
+
+
+def _rate_forgotten(model, lr):
+    model.backbone.requires_grad_(False)
+    return torch.optim.SGD(model.head.parameters())
+
+
+def _rate_times_ten(model, lr):
+    model.backbone.requires_grad_(False)
+    return torch.optim.Adam(model.head.parameters(), lr=lr * 10)
+
+
 def _adam(model, lr):
     for name, parameter in model.named_parameters():
         parameter.requires_grad = name.startswith("head")
@@ -143,6 +158,25 @@ def _sum_of_sums(w, batches):
     total = 0.0
     for x, y in batches:
         loss = ((x @ w - y) ** 2).sum()
+        loss.backward()
+        total += loss.item()
+    return total
+
+
+def _mean_over_entries(w, batches):
+    entries = sum(x.numel() for x, _ in batches)
+    total = 0.0
+    for x, y in batches:
+        loss = ((x @ w - y) ** 2).sum() / entries
+        loss.backward()
+        total += loss.item()
+    return total
+
+
+def _each_divided_by_its_entries(w, batches):
+    total = 0.0
+    for x, y in batches:
+        loss = ((x @ w - y) ** 2).sum() / x.numel()
         loss.backward()
         total += loss.item()
     return total
@@ -282,11 +316,13 @@ WRONG = {
         "head_incomplete": _head_weight_only,
         "parameters_not_iterable": _one_tensor,
         "head_does_not_move": _no_speed,
+        "wrong_rate": [_rate_of_its_own, _rate_forgotten, _rate_times_ten],
     },
     "accumulate": {
         "sum_of_means": _sum_of_means,
         "uneven_batches": _mean_of_means,
         "sum_for_mean": _sum_of_sums,
+        "divided_by_entries": [_mean_over_entries, _each_divided_by_its_entries],
         "overwritten": [
             _cleared_in_the_loop,
             _cleared_in_the_loop_unscaled,

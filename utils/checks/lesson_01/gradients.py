@@ -26,7 +26,10 @@ def _judge_hand(case: Case, seen: Seen) -> Verdict:
         )
     wanted = {
         "a": (b + 2 * a, {"overwritten": 2 * a, "first_use_only": b, "multiplied": 2 * a * b}),
-        "b": (a, {"own_value": b, "value_for_gradient": a * b}),
+        "b": (
+            a,
+            {"own_value": b, "value_for_gradient": a * b, "local_of_a_sum": torch.ones_like(b)},
+        ),
     }
     for name, (want, simulated) in wanted.items():
         fact = mine["items"][name]
@@ -47,6 +50,10 @@ def _judge_hand(case: Case, seen: Seen) -> Verdict:
                 "multiplied": (
                     "{what} multiplies the shares of the two uses. They reach the loss on two "
                     "ways side by side, not one after the other: how do such shares combine?"
+                ),
+                "local_of_a_sum": (
+                    "{what} is one, as if `b` were added. In `a * b` it has a factor: how much "
+                    "does the product grow for each step of `b`?"
                 ),
                 "own_value": (
                     "{what} is the value of `b` itself. When `b` grows by a little, how many times "
@@ -136,11 +143,11 @@ def _judge_inner(case: Case, seen: Seen) -> Verdict:
     )
     if verdict.outcome != RIGHT:
         return verdict
-    if not seen["nodes_run"]:
+    if not seen["from_nodes"]:
         return not_yet(
             "by_hand",
-            "The numbers are right, but no backward ran: you worked the formula out by hand. "
-            "That ends where the formula does. How do you read it off the graph?",
+            "The numbers are right, but they come from a formula that you worked out by hand, not "
+            "from a backward. That ends where the formula does. How do you read it off the graph?",
         )
     at_leaf = seen["args"][0]["grad"]
     if at_leaf is None:

@@ -144,31 +144,41 @@ def _judge_predictions(case: Case, seen: Seen) -> Verdict:
         )
     missing = [name for name in LETTERS if name not in pairs]
     if missing:
-        return not_yet("missing_names", f"You say nothing about {_listed(missing)} yet. And these?")
+        return not_yet(
+            "missing_names",
+            f"You say nothing about {_listed(missing)} yet. What do you believe there?",
+        )
     if all(pairs[name][::-1] == truth[name] for name in LETTERS):
         return not_yet(
             "swapped",
             "Your pairs are the other way round: `requires_grad` comes first, `is_leaf` second. "
             "What happens if you swap them?",
         )
+    letters = {name for name in LETTERS if pairs[name] != truth[name]}
     # Who is wrong about the watching is wrong about the leaves in consequence.
     for place, flag in enumerate((TRACKED, LEAF)):
         wrong = {name for name in LETTERS if pairs[name][place] != truth[name][place]}
         if wrong:
-            return _belief(flag, wrong)
+            return _belief(flag, wrong, letters)
     return right("All twelve: you see what autograd watches, and where a graph begins.")
 
 
-def _belief(flag: str, wrong: set[str]) -> Verdict:
-    """Names the belief that the wrong predictions of this flag come from."""
+def _belief(flag: str, wrong: set[str], all_wrong: set[str]) -> Verdict:
+    """Names the belief that the wrong predictions of this flag come from, and what else is wrong.
+
+    The other letters are named without a reason: one belief at a time is enough to think about.
+    """
     beliefs = [belief for belief in BELIEFS if belief[1] == flag]
     slug, _, letters, message = max(beliefs, key=lambda belief: len(wrong & set(belief[2])))
-    if wrong & set(letters):
-        return not_yet(slug, message.format(names=_listed(sorted(wrong & set(letters)))))
-    return not_yet(
-        "wrong_prediction",
-        f"Look again at `{min(wrong)}`: its `{flag}` is not what you say. Which line made it?",
-    )
+    named = sorted(wrong & set(letters)) or [min(wrong)]
+    if not wrong & set(letters):
+        slug = "wrong_prediction"
+        message = f"Look again at {{names}}: its `{flag}` is not what you say. Which line made it?"
+    message = message.format(names=_listed(named))
+    others = sorted(all_wrong - set(named))
+    if others:
+        message += f" Then look again at {_listed(others)}, too."
+    return not_yet(slug, message)
 
 
 def _listed(names: list[str]) -> str:

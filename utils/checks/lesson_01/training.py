@@ -12,7 +12,7 @@ from utils.checks.verdict import RIGHT, Verdict, not_yet, right
 
 def _cases_accumulate(rng: torch.Generator) -> list[Case]:
     cases = []
-    for width, sizes in ((3, (5, 2, 4)), (2, (3, 7))):
+    for width, sizes in ((4, (5, 2, 4)), (3, (3, 7))):
         batches = [(uniform(rng, n, width), uniform(rng, n, low=2, high=5)) for n in sizes]
         case = {"args": [uniform(rng, width)], "leaves": (0,), "inputs": {"batches": batches}}
         cases.append({**case, "built": ["batches"]})
@@ -25,6 +25,7 @@ def _judge_accumulate(case: Case, seen: Seen) -> Verdict:
     means = torch.stack([(x @ w - y).square().mean() for x, y in batches])
     grads = torch.stack([2 * x.T @ (x @ w - y) / len(y) for x, y in batches])
     share = sizes / sizes.sum()
+    width = len(w)
     after, returned = seen["args"][0], seen["result"]
     if not torch.equal(after["value"], w):
         return not_yet(
@@ -46,6 +47,7 @@ def _judge_accumulate(case: Case, seen: Seen) -> Verdict:
             "sum_of_means": grads.sum(0),
             "uneven_batches": grads.mean(0),
             "sum_for_mean": sizes @ grads,
+            "divided_by_entries": (share @ grads / width, grads.sum(0) / width),
             "overwritten": (grads[-1], share[-1] * grads[-1], grads[-1] / len(batches)),
         },
         says=ACCUMULATION_SAYS,
@@ -78,6 +80,7 @@ def _judge_accumulate(case: Case, seen: Seen) -> Verdict:
             "sum_of_means": means.sum(),
             "uneven_batches": means.mean(),
             "sum_for_mean": sizes @ means,
+            "divided_by_entries": (share @ means / width, means.sum() / width),
             "overwritten": (means[-1], share[-1] * means[-1], means[-1] / len(batches)),
         },
         says=ACCUMULATION_SAYS,
@@ -99,6 +102,10 @@ ACCUMULATION_SAYS = {
     "sum_for_mean": (
         "{what} belongs to the sum over all rows. By what should each batch be divided to give "
         "the mean over all of them?"
+    ),
+    "divided_by_entries": (
+        "{what} is divided by the entries of `x`, but there is one error for each row. "
+        "What does `x.numel()` count, and what does `len(x)`?"
     ),
     "none": "{what} is None. What should come after `return`?",
     "overwritten": (
@@ -220,6 +227,12 @@ def _judge_freeze(case: Case, seen: Seen) -> Verdict:
             "head_does_not_move",
             "The right parameters are frozen, but a training step does not move the head. "
             "What stops it: a learning rate, or a forward pass without a graph?",
+        )
+    if any(abs(rate / case["inputs"]["lr"] - 1) > 1e-6 for rate in seen["rates"]):
+        return not_yet(
+            "wrong_rate",
+            "The right parameters are frozen and trained, but your optimiser's learning rate is "
+            "not the `lr` that came in. Which one did you give it, or did it choose its own?",
         )
     return right("The head learns, the backbone stays, and autograd does no needless work.")
 
