@@ -108,6 +108,14 @@ def _norms_vmapped(losses, parameters):
     return torch.func.vmap(norm)(torch.eye(len(losses), dtype=losses.dtype))
 
 
+def _norms_joined_unflattened(losses, parameters):
+    return torch.cat(_batched(losses, parameters), 1).norm(dim=1)
+
+
+def _norms_stacked_unflattened(losses, parameters):
+    return torch.stack(_batched(losses, parameters), 1).norm(dim=1)
+
+
 def _norms_in_a_list(losses, parameters):
     grads = _batched(losses, parameters)
     return [sum((g[i] ** 2).sum() for g in grads) ** 0.5 for i in range(len(losses))]
@@ -223,6 +231,7 @@ WRONG = {
         "batch_gradient": [_norms_of_batch, _norms_of_mean, _norms_of_rows, _norms_of_list],
         "backward_on_nonscalar": _norms_no_argument,
         "gradient_shape": _norms_eye_not_batched,
+        "joined_unlike_shapes": [_norms_joined_unflattened, _norms_stacked_unflattened],
         "all_in_one": [_norms_all_in_one, _norms_without_dim],
         "added_norms": _norms_added,
         "not_rooted": _norms_squared,

@@ -51,6 +51,16 @@ def _classic_only_in_loop(x, v):
     return 2**k * v, k
 
 
+def _classic_logarithm_alone(x, v):
+    k = math.ceil(math.log2(1000 / float(x.norm())))
+    return v * 2.0**k, k
+
+
+def _classic_doubled_too_late(x, v):
+    k = _count(x) + 3
+    return v * 2.0**k, k
+
+
 def _classic_run(x, v):
     x = x.clone().requires_grad_()
     y, k = x * 2, 1
@@ -149,7 +159,14 @@ WRONG = {
             _classic_missed_first,
             _classic_missed_first_in_count,
             _classic_only_in_loop,
+            _classic_logarithm_alone,
+            _classic_doubled_too_late,
         ],
+        "swapped": [
+            lambda x, v: (_count(x), 2 ** _count(x) * v),
+            lambda x, v: [torch.tensor(_count(x)), [2 ** _count(x) * w for w in v.tolist()]],
+        ],
+        "not_a_tensor": lambda x, v: ([2 ** _count(x) * w for w in v.tolist()], _count(x)),
         "added_factors": lambda x, v: (2 * _count(x) * v, _count(x)),
         "v_alone": lambda x, v: (v, _count(x)),
         "one_number": lambda x, v: ((2 ** _count(x) * v).sum(), _count(x)),
@@ -162,6 +179,9 @@ WRONG = {
         "number_for_v": _mean_number,
         "gradient_shape": _mean_full_shape,
         "rows_only": [_mean_rows, _mean_columns],
+        "weights_counted": lambda total, predictions, w: total.backward(
+            torch.tensor(1 / w.numel())
+        ),
         "multiplied": _mean_multiplied,
         "scaled_the_old": _mean_scaled_after,
         "overwritten": [_mean_assigned, _mean_cleared],

@@ -73,6 +73,13 @@ def _only_restored(loss, leaves, names):
         leaves[name].grad = grad
 
 
+def _only_restored_object(loss, leaves, names):
+    old = {name: leaf.grad for name, leaf in leaves.items() if name not in names}
+    loss.backward()
+    for name, grad in old.items():
+        leaves[name].grad = grad
+
+
 def _only_unfrozen_again(loss, leaves, names):
     rest = [leaves[name] for name in leaves if name not in names]
     for leaf in rest:
@@ -174,6 +181,10 @@ def _use_after_filling(loss, leaves):
     return gradients, [g is not None for g in gradients]
 
 
+def _use_flags_of_leaves(loss, leaves):
+    return _filled(loss, leaves), [leaf.requires_grad for leaf in leaves]
+
+
 def _use_inverted(loss, leaves):
     gradients, used = _use_by_loop(loss, leaves)
     return gradients, [not flag for flag in used]
@@ -199,7 +210,7 @@ def _use_gradients_only(loss, leaves):
 
 WRONG = {
     "only_these": {
-        "filled_others": _only_all,
+        "filled_others": [_only_all, _only_restored_object],
         "wiped_others": [_only_then_cleared, _only_zeroed_first],
         "overwritten": [_only_assigned, _only_cleared_named],
         "not_filled": _only_returned,
@@ -217,7 +228,7 @@ WRONG = {
         "dropped_unused": _use_dropped,
         "zero_without_shape": [_use_number, _use_scalar_zero],
         "zero_means_unused": _use_any,
-        "all_called_used": _use_after_filling,
+        "all_called_used": [_use_after_filling, _use_flags_of_leaves],
         "flags_inverted": _use_inverted,
         "filled_grads": _use_filled_grads,
         "several_runs": _use_twice,

@@ -69,6 +69,44 @@ def _reduce_from_the_left(v, shape):
     return v
 
 
+def _reduce_by_reshaping(v, shape):
+    return v.reshape(shape)
+
+
+def _reduce_in_one_sum(v, shape):
+    new = v.ndim - len(shape)
+    once = [new + d for d, size in enumerate(shape) if size == 1]
+    return v.sum([*range(new), *once]).reshape(shape)
+
+
+def _reduce_aligned_left(v, shape):
+    for d, size in enumerate(shape):
+        if size == 1 or v.shape[d] != size:
+            v = v.sum(d)
+    return v.sum(len(shape))
+
+
+def _reduce_over_no_new_one(v, shape):
+    v = v.sum(tuple(range(v.ndim - len(shape))))
+    for d, size in enumerate(shape):
+        if size == 1:
+            v = v.sum(d, keepdim=True)
+    return v
+
+
+def _reduce_with_empty_list(v, shape):
+    new = v.ndim - len(shape)
+    v = v.sum(list(range(new))) if new else v
+    return v.sum([d for d, size in enumerate(shape) if size == 1], keepdim=True) if shape else v
+
+
+def _reduce_fronts_only_if_any(v, shape):
+    once = [d for d, size in enumerate(shape) if size == 1]
+    if once:
+        v = v.sum([d - len(shape) for d in once], keepdim=True)
+    return v.sum(list(range(v.ndim - len(shape))))
+
+
 def _reduce_in_place(v, shape):
     want = v.sum_to_size(shape).clone()
     v.zero_()
@@ -90,6 +128,21 @@ def _roots_added(x, loss, y, v):
 def _roots_other_order(x, loss, y, v):
     torch.autograd.backward((y, loss), (v, None))
     return x.grad.clone()
+
+
+def _roots_weighed_first(x, loss, y, v):
+    torch.autograd.backward([loss, torch.dot(v, y)])
+    return x.grad
+
+
+def _roots_one_vector(x, loss, y, v):
+    torch.autograd.backward([loss, y], [v])
+    return x.grad
+
+
+def _roots_loss_as_weight(x, loss, y, v):
+    torch.autograd.backward([loss, y], [loss, v])
+    return x.grad
 
 
 def _roots_unrecorded(x, loss, y, v):
@@ -171,6 +224,9 @@ WRONG = {
         "kept_a_dimension": _reduce_keeping_all,
         "summed_everything": lambda v, shape: v.sum().expand(shape),
         "summed_the_others": _reduce_from_the_left,
+        "summed_over_no_dimension": [_reduce_with_empty_list, _reduce_fronts_only_if_any],
+        "reshaped_for_sum": [_reduce_by_reshaping, _reduce_in_one_sum],
+        "no_such_dimension": [_reduce_aligned_left, _reduce_over_no_new_one],
         "changed_input": _reduce_in_place,
     },
     "two_roots": {
@@ -181,7 +237,9 @@ WRONG = {
         "ones_instead_of_v": _roots_ones,
         "weighed_the_loss": _roots_broadcast,
         "loss_many_times": _roots_broadcast_in_sum,
-        "gradient_shape": _roots_swapped,
+        "loss_as_weight": _roots_loss_as_weight,
+        "built_a_sum": [_roots_added, _roots_weighed_first],
+        "gradient_shape": [_roots_swapped, _roots_one_vector],
         "tuple_not_unpacked": _roots_tuple,
         "kept_apart": _roots_apart,
         "backward_returns_none": _roots_returned,
@@ -190,5 +248,5 @@ WRONG = {
 
 RIGHT = {
     "undo_broadcast": [_reduce_in_one, _reduce_by_autograd, _reduce_by_loop],
-    "two_roots": [_roots_by_grad, _roots_added, _roots_other_order, _roots_unrecorded],
+    "two_roots": [_roots_by_grad, _roots_other_order, _roots_unrecorded],
 }

@@ -223,6 +223,7 @@ WRONG = {
             _made_of(lambda slope: slope.abs().mean(1)),
             _made_of(lambda slope: slope.norm(dim=1)),
         ],
+        "values_and_indices": _made_of(lambda slope: slope.abs().max(1)),
         "times_the_image": lambda model, images, k: (
             (_slopes(model, images, lambda s: s[:, k].sum()) * images).abs().amax(1)
         ),

@@ -146,11 +146,40 @@ def _ways_aliased(x, y, v):
     return first, x.grad
 
 
+def _ways_zeroed_in_place(x, y, v):
+    y.backward(v, retain_graph=True)
+    first = x.grad
+    x.grad.zero_()
+    (v * y).sum().backward()
+    return first, x.grad
+
+
+def _ways_first_lost(x, y, v):
+    y.backward(0 * v, retain_graph=True)
+    first = x.grad.detach()  # a new tensor, but no new memory
+    (v * y).sum().backward()
+    return [first, x.grad]
+
+
+def _ways_stacked(x, y, v):
+    y.backward(v, retain_graph=True)
+    first, x.grad = x.grad, None
+    (v * y).sum().backward()
+    return tuple(torch.stack([first, x.grad]))  # rows of one memory, but not the same entries
+
+
 def _ways_accumulated(x, y, v):
     y.backward(v, retain_graph=True)
     first = x.grad.clone()
     (y * v).sum().backward()
     return first, x.grad
+
+
+def _ways_copied_too_late(x, y, v):
+    y.backward(v, retain_graph=True)
+    first = x.grad
+    (y * v).sum().backward()
+    return first.clone(), x.grad
 
 
 def _ways_freed(x, y, v):
@@ -201,8 +230,8 @@ WRONG = {
         "graph_freed": _row_loop_freed,
     },
     "weighted_sum": {
-        "aliased": _ways_aliased,
-        "accumulated_twice": _ways_accumulated,
+        "aliased": [_ways_aliased, _ways_zeroed_in_place, _ways_first_lost],
+        "accumulated_twice": [_ways_accumulated, _ways_copied_too_late],
         "graph_freed": _ways_freed,
         "backward_on_nonscalar": _ways_no_sum,
         "mean_for_sum": _both(_by_v, _by_number(lambda y, v: (y * v).mean())),
@@ -230,6 +259,7 @@ RIGHT = {
     "row_of_j": [_row_by_grad, _row_by_named_argument, _row_by_sum],
     "weighted_sum": [
         _ways_cloned,
+        _ways_stacked,
         _both(_by_v, _by_number(torch.dot)),
         _both(_by_number(lambda y, v: (v * y).mean() * len(v)), _by_v),
     ],

@@ -251,6 +251,8 @@ SAMPLE_NORMS = Exercise(
         "all others, add up over the parameters, and take the root.",
     ),
     symptom_hints={
+        "joined_unlike_shapes": "Each gradient has its own shape behind the dimension of the "
+        "samples. Make each (n, something) first.",
         "gradient_shape": "Torch takes your matrix for one v. Which argument says that it is many?",
         "one_by_one": "You solved this already, in `pull_back_many`. What is `vs` here?",
     },

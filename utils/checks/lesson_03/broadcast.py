@@ -21,7 +21,13 @@ SHAPES = (
 
 
 def _cases(rng: torch.Generator) -> list[Case]:
-    return [{"args": [numbers(rng, *big, low=1, high=3), small]} for big, small in SHAPES]
+    return [
+        {
+            "args": [numbers(rng, *big, low=1, high=3), small],
+            "words": f"for a v of shape {big} and an input of shape {small}",
+        }
+        for big, small in SHAPES
+    ]
 
 
 def _judge(case: Case, seen: Seen) -> Verdict:
@@ -35,6 +41,8 @@ def _judge(case: Case, seen: Seen) -> Verdict:
         first, last = first.narrow(d, 0, 1), last.narrow(d, -1, 1)
     copies = v.numel() / max(want.numel(), 1)
     kept = [d for d in range(v.ndim) if d not in used]
+    flat = v.sum()
+    everything = (flat, flat.expand(shape), flat.expand(padded))
     empty = no_tensor(seen["result"], "What `unbroadcast` returned")
     if empty:
         return empty
@@ -48,7 +56,9 @@ def _judge(case: Case, seen: Seen) -> Verdict:
             "one_copy_only": tuple(part.reshape(shape) for part in (first, last)),
             "lost_a_dimension": want.squeeze(),
             "kept_a_dimension": want.reshape(padded),
-            "summed_everything": (v.sum(), v.sum().expand(shape), v.sum().expand(padded)),
+            "summed_everything": everything if new else (),
+            # The cases before have something in front to sum over: here the list was empty.
+            "summed_over_no_dimension": (flat.expand((1,) * len(shape)), *everything),
             "summed_the_others": v.sum(kept) if kept else v.sum(),
             "leading_only": v.sum(new) if new else v,
         },
@@ -71,6 +81,10 @@ def _judge(case: Case, seen: Seen) -> Verdict:
             ),
             "summed_everything": (
                 "{what} adds up all entries of v. Which of them were copies of the same entry?"
+            ),
+            "summed_over_no_dimension": (
+                "{what} adds up all entries of v. If you named the dimensions in a list: was it "
+                "empty here, and what does `sum` do with an empty list?"
             ),
             "summed_the_others": (
                 "{what} was summed over the dimensions that were not broadcast. Broadcasting lines "
@@ -113,6 +127,9 @@ UNDO_BROADCAST = Exercise(
         "that is 1 in `shape` and more in `v`, and keep it as a dimension of size 1.",
     ),
     symptom_hints={
+        "reshaped_for_sum": "Nothing is to be laid out anew: copies of one entry are to be added.",
+        "no_such_dimension": "Broadcasting lines shapes up from the right. Do you?",
+        "summed_over_no_dimension": "Call `sum` only where there is a dimension to sum over.",
         "lost_a_dimension": "`sum` has an argument `keepdim`.",
         "leading_only": "Try an input of shape (4, 1) and a v of shape (4, 3) on paper.",
     },

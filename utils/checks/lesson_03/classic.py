@@ -6,10 +6,7 @@ import torch
 
 from utils.checks.compare import compare, items
 from utils.checks.exercise import Case, Exercise, Seen
-from utils.checks.lesson_03.common import (
-    LESSON,
-    numbers,
-)
+from utils.checks.lesson_03.common import LESSON, numbers
 from utils.checks.verdict import RIGHT, Verdict, not_yet, right
 
 
@@ -34,6 +31,12 @@ def _judge_doubled(case: Case, seen: Seen) -> Verdict:
             "`doubled` should return two things: what `x.grad` holds, and how often `x` was "
             "doubled. What does yours return?",
         )
+    if _numbers_in(pair[0]) == 1 and _numbers_in(pair[1]) == len(v):
+        return not_yet(
+            "swapped",
+            "You returned the count first. The gradient comes first, then how often `x` was "
+            "doubled. What happens if you swap them?",
+        )
     verdict = compare(
         pair[0],
         factor * v,
@@ -44,9 +47,10 @@ def _judge_doubled(case: Case, seen: Seen) -> Verdict:
             "v_as_step": ((x + v) * factor, factor * torch.ones_like(v) + v),
             "value_for_gradient": y,
             "v_made_unit": (factor * v / v.norm(), factor * v / v.sum()),
-            "miscounted": (factor / 2 * v, factor * 2 * v),
-            "added_factors": (2 * doublings * v, doublings * v),
-            "v_alone": (v, 2 * v),
+            # After one doubling or two, these cannot be told from a wrong count.
+            "added_factors": (2 * doublings * v, doublings * v) if doublings > 2 else (),
+            "v_alone": (v, 2 * v) if doublings > 2 else (),
+            "miscounted": [2.0**k * v for k in range(-4, 40)],
             "one_number": (factor * v.sum(), factor * v.norm()),
         },
         says=DOUBLED_SAYS,
@@ -66,12 +70,23 @@ def _judge_doubled(case: Case, seen: Seen) -> Verdict:
         return not_yet(
             "asked_autograd",
             "Both are right, but autograd told you. What does it multiply `v` by? "
-            "Say it without a backward.",
+            "Compute it without a backward.",
         )
     return right("The loop multiplies by 2ᵏ, whatever x is, so the gradient is 2ᵏ v. No mystery.")
 
 
+def _numbers_in(fact: Seen) -> int:
+    """How many numbers a value holds; 0 if it is neither a number, a tensor nor a list."""
+    parts = items(fact)
+    if parts is not None:
+        return len(parts)
+    return int(isinstance(fact.get("value"), int | float | torch.Tensor))
+
+
 DOUBLED_SAYS = {
+    "not_a_tensor": (
+        "{what} is of type `{kind}`, and `x.grad` is a tensor. How do its numbers become one?"
+    ),
     "ones_instead_of_v": (
         "{what} is the same for each entry, as if v were all ones. "
         "What does v say about the outputs?"

@@ -62,8 +62,9 @@ def _judge_only(case: Case, seen: Seen) -> Verdict:
             )
         return not_yet(
             "filled_others",
-            f"`{name}` was not in `names`, but a gradient came to its `.grad`. A backward fills "
-            "all leaves that it finds: how do you tell it which ones you mean?",
+            f"`{name}` was not in `names`, but a gradient came to its `.grad`. A backward adds to "
+            "all leaves that it finds, even into a `.grad` that you only put aside: how do you "
+            "tell it which ones you mean?",
         )
     for name in names:
         before = torch.zeros_like(leaves[name]) if leaves[name].grad is None else leaves[name].grad
@@ -272,8 +273,9 @@ def _judge_flags(
     if all(said):
         return not_yet(
             "all_called_used",
-            "Your gradients are right, but you call all leaves used. Once zeros are filled in, "
-            "None is gone: when do you look?",
+            "Your gradients are right, but you call all leaves used. All of them require grad, and "
+            "once zeros are filled in, all have a gradient: neither says anything about this loss. "
+            "What does torch give for a leaf that it cannot reach?",
         )
     return not_yet(
         "wrong_flags",
@@ -295,7 +297,7 @@ UNUSED_INPUTS = Exercise(
     judge=_judge_unused,
     hints=(
         "What does `torch.autograd.grad` do by default with a leaf that the loss does not use? "
-        "And what is in `.grad` of such a leaf after a backward?",
+        "And what could stand for a gradient that does not exist?",
         "Two arguments of `torch.autograd.grad` deal with unused inputs: with one you get None for "
         "them, with the other zeros. Which one still tells you what was used?",
         "Ask once, and let unused leaves give None. Read the flags off that, then put zeros in "

@@ -6,7 +6,7 @@ import torch
 
 from utils.checks.compare import compare, items
 from utils.checks.exercise import Case, Exercise, Seen
-from utils.checks.lesson_03.common import LESSON, no_tensor, numbers
+from utils.checks.lesson_03.common import LESSON, no_tensor, numbers, others
 from utils.checks.observers import arguments
 from utils.checks.verdict import RIGHT, Verdict, not_yet, right
 
@@ -16,6 +16,7 @@ trunk = torch.tanh(weight @ x)
 loss = (trunk**3).sum()
 y = torch.sin(head @ trunk)
 """
+OWN_NODES = {"TanhBackward0", "MvBackward0", "PowBackward0", "SumBackward0", "SinBackward0"}
 
 
 def _cases_roots(rng: torch.Generator) -> list[Case]:
@@ -58,6 +59,7 @@ def _judge_roots(case: Case, seen: Seen) -> Verdict:
             "ones_instead_of_v": of_loss + of_ones,
             "weighed_the_loss": (v.sum() * of_loss + of_y, v.mean() * of_loss + of_y),
             "loss_many_times": (len(v) * of_loss + of_y, len(v) * of_loss + of_ones),
+            "loss_as_weight": loss.detach() * of_loss + of_y,
             "mean_for_sum": (of_loss + of_y) / 2,
         },
         says={
@@ -76,6 +78,10 @@ def _judge_roots(case: Case, seen: Seen) -> Verdict:
                 "{what} counts the loss once for each entry of `y`: it was broadcast. "
                 "How do two roots start side by side, without being added first?"
             ),
+            "loss_as_weight": (
+                "{what} weighs the loss with its own value. The second list holds weights: how "
+                "much should the loss count?"
+            ),
             "mean_for_sum": "{what} is the mean of two shares. Do shares average, or add up?",
         },
     )
@@ -86,6 +92,13 @@ def _judge_roots(case: Case, seen: Seen) -> Verdict:
             "two_runs",
             f"The gradient is right, but backward ran {len(seen['runs'])} times, and each time "
             "through the trunk that both roots share. How do both start in the same run?",
+        )
+    if others(seen["nodes_run"], OWN_NODES):
+        return not_yet(
+            "built_a_sum",
+            "The gradient is right, but you built a new number of `y` and `v` on the way, and its "
+            "nodes did the weighing. What do they send to `loss` and to `y`? You can send the same "
+            "into both, in one call.",
         )
     return right("Two roots, one run: their gradients met in the trunk, and it ran once.")
 
@@ -109,9 +122,11 @@ TWO_ROOTS = Exercise(
         "Both lists have two entries. In the place of the loss stands None, or a one of shape ().",
     ),
     symptom_hints={
-        "two_runs": "`torch.autograd.backward` takes a list of tensors.",
+        "two_runs": "One function starts from several tensors. The lesson used it once.",
         "backward_on_nonscalar": "Each root that is no single number needs a vector of its own.",
-        "gradient_shape": "The two lists belong together, entry by entry. Is their order the same?",
+        "built_a_sum": "One function starts from several tensors. The lesson used it once.",
+        "gradient_shape": "The two lists belong together, entry by entry. Are they equally long, "
+        "and is their order the same?",
     },
     names=("backward(gradient=)",),
 )

@@ -77,6 +77,13 @@ def _judge(case: Case, seen: Seen) -> Verdict:
         verdict = compare(seen["result"], flat, what, says=BASELINE_SAYS)
         return verdict if verdict.outcome != RIGHT else right(WELL_DONE)
     want = _gradient(model, images, k).abs().amax(1)
+    pair = seen["result"]["items"] if seen["result"]["kind"] == "tuple" else []
+    if len(pair) == 2 and getattr(pair[1].get("value"), "dtype", None) == torch.int64:
+        return not_yet(
+            "values_and_indices",
+            "`saliency` returned two tensors: over a dimension, `max` gives the largest values and "
+            "where they are. Which of the two is the map?",
+        )
     if not seen["runs"] and getattr(seen["result"].get("value"), "shape", None) == want.shape:
         return not_yet(
             "by_hand",
@@ -207,7 +214,7 @@ def _judge_model(before: Seen, after: Seen) -> Verdict:
             return not_yet(
                 "left_in_eval",
                 f"{where} was in training mode when you came, and is not any more. "
-                "Who puts it back, and also after an error?",
+                "Which line puts it back?",
             )
         if now and not was:
             return not_yet(

@@ -6,11 +6,7 @@ import torch
 
 from utils.checks.compare import close, compare
 from utils.checks.exercise import Case, Exercise, Seen
-from utils.checks.lesson_03.common import (
-    LESSON,
-    numbers,
-    others,
-)
+from utils.checks.lesson_03.common import LESSON, numbers, others
 from utils.checks.verdict import RIGHT, Verdict, not_yet, right
 
 
@@ -60,6 +56,7 @@ def _judge_mean(case: Case, seen: Seen) -> Verdict:
             "not_filled": old,
             "sum_for_mean": old + whole_sum,
             "rows_only": (old + whole_sum / rows, old + whole_sum / predictions.shape[1]),
+            "weights_counted": (old + whole_sum / w.numel(), old + whole_sum / x.numel()),
             "multiplied": old + whole_sum * count,
             "scaled_the_old": ((old + whole_sum) / count, (old + whole_sum / count) / count),
             "overwritten": (whole_sum / count, whole_sum, whole_sum / rows),
@@ -76,6 +73,10 @@ def _judge_mean(case: Case, seen: Seen) -> Verdict:
             "rows_only": (
                 "{what} grew by too much: you divided by one dimension of `predictions`. "
                 "Over how many numbers does a mean over all of them go?"
+            ),
+            "weights_counted": (
+                "{what} grew by the gradient of the sum over another count: you counted the "
+                "entries of another tensor. How many errors were squared and added up?"
             ),
             "multiplied": "{what} grew by too much. Is a mean bigger than its sum, or smaller?",
             "scaled_the_old": (
