@@ -14,11 +14,10 @@ from typing import Any
 
 import torch
 from torch.optim.optimizer import register_optimizer_step_pre_hook
-from torch.utils import _pytree as pytree
 
 from utils.checks.facts import facts
 from utils.checks.graph_observers import call_for_edges, call_on_graph
-from utils.checks.modes import Watch
+from utils.checks.modes import NodesRun
 from utils.checks.program_observers import call_in_program
 
 
@@ -106,47 +105,6 @@ def shares_storage(a: Any, b: Any) -> bool:
     return a.untyped_storage().data_ptr() == b.untyped_storage().data_ptr()
 
 
-def _address(obj: Any) -> int:
-    """Where the memory of a tensor begins; 0 for what is no tensor, or has no memory of its own."""
-    try:
-        return obj.untyped_storage().data_ptr() if isinstance(obj, torch.Tensor) else 0
-    except RuntimeError:  # a wrapper, as functional transforms use, or a sparse tensor
-        return 0
-
-
-class _NodesRun(Watch):
-    """Notes which autograd nodes are at work while operations run, and the biggest thing made."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.names: list[str] = []
-        self.runs: dict[int, list[str]] = {}  # by the engine's own number of the run
-        self.largest = 0
-        self.made = 0
-        self.from_nodes: set[int] = set()  # where what nodes made lies, and what came of that
-
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        node = torch._C._current_autograd_node()
-        if node is not None:
-            self.names.append(type(node).__name__)
-            run = self.runs.setdefault(torch._C._current_graph_task_id(), [])
-            run.append(type(node).__name__)
-        comes_from_node = node is not None or any(map(self.holds, pytree.tree_leaves(args)))
-        made = func(*args, **(kwargs or {}))
-        for part in pytree.tree_leaves(made):
-            # An address is used again after its tensor has gone, so it is also taken out.
-            note = self.from_nodes.add if comes_from_node else self.from_nodes.discard
-            note(_address(part))
-        if isinstance(made, torch.Tensor) and not func.is_view:  # a view needs no memory
-            size = made.numel() * made.element_size()
-            self.largest, self.made = max(self.largest, size), self.made + size
-        return made
-
-    def holds(self, obj: Any) -> bool:
-        """Whether `obj` is a tensor that a node made, or that was computed from such a one."""
-        return bool(_address(obj)) and _address(obj) in self.from_nodes
-
-
 def call_watching_backward(answer: Callable[..., Any], case: dict[str, Any]) -> dict[str, Any]:
     """As `call`, and tells whether torch's engine was at work inside the answer.
 
@@ -159,7 +117,7 @@ def call_watching_backward(answer: Callable[..., Any], case: dict[str, Any]) -> 
         tensor that came back was made by a node, or computed from what one made.
     """
     args = arguments(case)
-    with _NodesRun() as mode:
+    with NodesRun() as mode:
         result = answer(*args)
     return {
         **_after_call(args, result),
@@ -192,7 +150,7 @@ def call_counting(answer: Callable[..., Any], case: dict[str, Any]) -> dict[str,
             arg.register_hook(count(position))
     handle = register_optimizer_step_pre_hook(lambda *_: steps.append(1))
     try:
-        with _NodesRun() as mode:
+        with NodesRun() as mode:
             result = answer(*args)
     finally:
         handle.remove()
@@ -279,7 +237,7 @@ def call_counting_cost(answer: Callable[..., Any], case: dict[str, Any]) -> dict
             return lambda *a, **k: (note(), arg(*a, **k))[1]
         return arg
 
-    with _NodesRun() as mode:
+    with NodesRun() as mode:
         result = answer(*map(noting, args))
     return {
         **_after_call(args, result),

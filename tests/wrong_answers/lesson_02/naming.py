@@ -74,9 +74,15 @@ WRONG = {
         "leaf_has_a_node": names_with({"a": "AccumulateGrad"}),
         "detached_has_a_node": names_with({"a.detach() * 3": "MulBackward0"}),
         "detached_cuts_all": names_with({"a.detach() * b": None}),
-        "first_operation": names_with({"(a * b).sum()": "MulBackward0"}),
+        "first_operation": [
+            names_with({"(a * b).sum()": "MulBackward0"}),
+            names_with({"(2 * a + b).mean()": "AddBackward0"}),
+        ],
         "no_node_for_at": names_with({"M @ N": "MatmulBackward0"}),
-        "wrong_name": names_with({"a ** 2": "MulBackward0"}),
+        "wrong_name": [
+            names_with({"a ** 2": "MulBackward0"}),
+            names_with({"a - 1": "AddBackward0"}),
+        ],
     },
 }
 

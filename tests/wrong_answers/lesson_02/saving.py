@@ -19,6 +19,25 @@ def bytes_per_node(root):
     return sum(t.nbytes for node in walk(root) for t in saved_of(node))
 
 
+def bytes_by_id(root):
+    kept = [t for node in walk(root) for t in saved_of(node)]
+    return sum({id(t): t.nbytes for t in kept}.values())
+
+
+def bytes_of_a_set(root):
+    return sum(t.nbytes for t in {t for node in walk(root) for t in saved_of(node)})
+
+
+def bytes_of_numbers_too(root):
+    kept = {}
+    for node in walk(root):
+        for name in dir(node):
+            if name.startswith("_saved_"):
+                tensor = getattr(node, name)
+                kept[name] = tensor.numel() * tensor.element_size()
+    return sum(kept.values())
+
+
 def bytes_as_elements(root):
     return sum({t.data_ptr(): t.numel() for n in walk(root) for t in saved_of(n)}.values())
 
@@ -79,7 +98,27 @@ def twice_keeping_both(y, x, u, v):
     return grad(y, x, u, retain_graph=True)[0], grad(y, x, v, retain_graph=True)[0]
 
 
+def twice_never_cleared(y, x, u, v):
+    y.backward(u, retain_graph=True)
+    first = x.grad.clone()
+    y.backward(v)
+    return first, x.grad
+
+
+def twice_cleared_between(y, x, u, v):
+    y.backward(u, retain_graph=True)
+    first, x.grad = x.grad, None
+    y.backward(v)
+    return first, x.grad
+
+
+def twice_in_one_pass(y, x, u, v):
+    ones = grad(y.sum(), x)[0]
+    return ones * u, ones * v
+
+
 def twice_adding_up(y, x, u, v):
+    x.grad = None
     y.backward(u, retain_graph=True)
     first = x.grad.clone()
     y.backward(v)
@@ -119,6 +158,7 @@ def twice_returning_backward(y, x, u, v):
 
 
 def twice_by_backward(y, x, u, v):
+    x.grad = None
     y.backward(gradient=u, retain_graph=True)
     first, x.grad = x.grad, None
     y.backward(gradient=v)
@@ -130,6 +170,7 @@ def twice_in_a_batch(y, x, u, v):
 
 
 def twice_by_difference(y, x, u, v):
+    x.grad.zero_()
     (y * u).sum().backward(retain_graph=True)
     first = x.grad.clone()
     (y * v).sum().backward()
@@ -139,6 +180,8 @@ def twice_by_difference(y, x, u, v):
 WRONG = {
     "saved_bytes": {
         "counted_twice": bytes_per_node,
+        "told_apart_by_id": [bytes_by_id, bytes_of_a_set],
+        "number_for_tensor": bytes_of_numbers_too,
         "elements_not_bytes": bytes_as_elements,
         "fixed_element_size": bytes_of_float32,
         "root_only": bytes_of_root,
@@ -150,6 +193,8 @@ WRONG = {
         "graph_freed": twice_without_keeping,
         "never_freed": twice_keeping_both,
         "added_up": twice_adding_up,
+        "stale_start": [twice_never_cleared, twice_cleared_between],
+        "ones_times_v": twice_in_one_pass,
         "same_tensor": twice_one_tensor,
         "swapped": twice_in_wrong_order,
         "ones_instead_of_v": twice_with_ones,

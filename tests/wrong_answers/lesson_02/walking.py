@@ -33,6 +33,17 @@ def count_every_path(root):
     return visit(root.grad_fn)
 
 
+def count_without_skipping_none(root):
+    seen, todo, edges = {root.grad_fn}, [root.grad_fn], 0
+    while todo:
+        for parent, _ in todo.pop().next_functions:
+            edges += 1
+            if parent not in seen:
+                seen.add(parent)
+                todo.append(parent)
+    return len(seen), edges
+
+
 def count_edges_first(root):
     nodes = walk(root)
     return sum(len(parents(node)) for node in nodes), len(nodes)
@@ -156,6 +167,16 @@ def leaves_detached(root):
     return [n.variable.detach() for n in walk_fast(root) if hasattr(n, "variable")]
 
 
+def leaves_without_skipping_none(root):
+    seen, todo = set(), [root.grad_fn]
+    while todo:
+        node = todo.pop()
+        if node not in seen:
+            seen.add(node)
+            todo += [parent for parent, _ in node.next_functions]
+    return [node.variable for node in seen if hasattr(node, "variable")]
+
+
 def leaves_right_behind_root(root):
     return [p.variable for p in parents(root.grad_fn) if hasattr(p, "variable")]
 
@@ -219,6 +240,7 @@ def leaves_by_queue(root):
 WRONG = {
     "count_graph": {
         "none": count_and_print,
+        "none_edge": count_without_skipping_none,
         "counted_per_path": count_every_path,
         "swapped": count_edges_first,
         "leaves_left_out": count_operations,
@@ -233,6 +255,7 @@ WRONG = {
     },
     "find_leaves": {
         "compared_tensors": leaves_compared_by_value,
+        "none_edge": leaves_without_skipping_none,
         "nodes_not_tensors": leaves_as_nodes,
         "listed_twice": leaves_once_per_use,
         "first_edge_only": leaves_of_first_edges,

@@ -20,6 +20,11 @@ EXPRESSIONS = (
     "a.detach() * 3",
     "a.detach() * b",
 )
+# Names of operations that run in it before the last one.
+INSIDE = {
+    "(a * b).sum()": ("MulBackward0",),
+    "(2 * a + b).mean()": ("MulBackward0", "AddBackward0"),
+}
 
 
 def node_names() -> dict[str, str | None]:
@@ -91,22 +96,24 @@ def _judge_names(case: Case, seen: Seen) -> Verdict:
             "`a.detach() * b` has two factors, and only one of them is detached. "
             "Does any input still ask for a gradient?",
         )
-    if "(a * b).sum()" in wrong and guesses["(a * b).sum()"] == truth["a * b"]:
-        return not_yet(
-            "first_operation",
-            "For `(a * b).sum()` you named an operation inside. `grad_fn` is the node of the "
-            "operation that made this very tensor: which one ran last?",
-        )
+    for whole, inner in INSIDE.items():
+        if wrong.get(whole) in inner:
+            return not_yet(
+                "first_operation",
+                f"For `{whole}` you named an operation inside. `grad_fn` is the node of the "
+                "operation that made this very tensor: which one ran last?",
+            )
     if "M @ N" in wrong:
         return not_yet(
             "no_node_for_at",
             "`@` picks an operation by the number of dimensions, and the node is named after the "
             "operation that it picked. Which torch function multiplies two matrices, and no more?",
         )
+    key, guess = next(iter(wrong.items()))
     return not_yet(
         "wrong_name",
-        f"{len(wrong)} of {len(EXPRESSIONS)} names are not what torch writes. "
-        "Build one of the expressions in a cell of your own: what does `.grad_fn` print?",
+        f"For `{key}` you say {guess}, and torch says something else. "
+        "Build it in a cell of your own: what does `.grad_fn` print?",
     )
 
 

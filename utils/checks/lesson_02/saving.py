@@ -45,6 +45,7 @@ def _judge_saved(case: Case, seen: Seen) -> Verdict:
     nodes = graph_nodes(scope["y"])
     every = [tensor for node in nodes for tensor in _saved(node)]
     once = list({tensor.data_ptr(): tensor for tensor in every}.values())
+    by_id = list({id(tensor): tensor for tensor in every}.values())
     leaves = {scope[name].data_ptr() for name in case["inputs"]}
 
     def size(tensors: list[torch.Tensor]) -> int:
@@ -63,7 +64,14 @@ def _judge_saved(case: Case, seen: Seen) -> Verdict:
         return not_yet(
             "counted_twice",
             "`saved_bytes` counts a tensor again for each node that saved it, but the nodes share "
-            "its memory. How can you tell that two saved tensors are the same memory?",
+            "its memory. Which number of a tensor says where its memory begins?",
+        )
+    if result == size(by_id):
+        return not_yet(
+            "told_apart_by_id",
+            "`saved_bytes` counts some memory twice. Each reading of `_saved_self` may make a new "
+            "Python object, so neither `id` nor a set of tensors tells that two are the same "
+            "memory. Which number of a tensor says where its memory begins?",
         )
     if result in (sum(t.numel() for t in once), sum(t.numel() for t in every)):
         return not_yet(
@@ -117,13 +125,19 @@ SAVED_BYTES = Exercise(
     cases=_saved_cases,
     judge=_judge_saved,
     hints=(
-        "Which attributes does `dir(y.grad_fn)` show that begin with `_saved_`?",
+        "Which attributes does `dir(y.grad_fn)` show that begin with `_saved_`, and which of these "
+        "are tensors?",
         "Not all of them are tensors: some are sizes or exponents. And the same memory can be "
         "saved by two nodes, or twice by one.",
         "Walk over the nodes; keep each saved tensor in a dict under its `data_ptr()`, so that the "
         "same memory is kept once; then add up `nbytes`.",
     ),
     symptom_hints={
+        "number_for_tensor": "Sizes, exponents and factors are saved as plain numbers. "
+        "`isinstance(…, torch.Tensor)` tells what has memory of its own.",
+        "told_apart_by_id": "Two tensors on the same memory have the same `data_ptr()`.",
+        "wrong_bytes": "If you tell tensors apart by their `id`: an object that nobody holds gives "
+        "its `id` to the next one. `data_ptr()` is where the memory begins.",
         "counted_twice": "Two tensors on the same memory have the same `data_ptr()`; their `id` "
         "tells nothing.",
     },
@@ -133,8 +147,9 @@ SAVED_BYTES = Exercise(
 
 def _twice_cases(rng: torch.Generator) -> list[Case]:
     def draw(n: int) -> Case:
-        inputs = {name: numbers(rng, n) for name in ("x", "w", "u", "v")}
-        given = "y = (x * w).exp() * x"
+        inputs = {name: numbers(rng, n) for name in ("x", "w", "u", "v", "old")}
+        inputs["A"] = numbers(rng, n, n)  # so that no output depends on one input alone
+        given = "y = A @ ((x * w).exp() * x)\nx.grad = old.clone()"
         call = ("y", "x", "u", "v")
         return {"inputs": inputs, "leaves": ("x", "w"), "given": given, "call": call}
 
@@ -151,6 +166,7 @@ def _judge_twice(case: Case, seen: Seen) -> Verdict:
         torch.autograd.grad(y, x, weight, retain_graph=True)[0]
         for weight in (u, v, torch.ones_like(v))
     )
+    old = scope["old"]
     result = seen["result"]
     if result["kind"] == "tensor" and result["value"].shape == (2, *x.shape):
         result = {"items": [{**result, "value": row} for row in result["value"]]}
@@ -167,16 +183,27 @@ def _judge_twice(case: Case, seen: Seen) -> Verdict:
             "Both results hold the same numbers. If both are `x.grad`, there is only one tensor, "
             "and the second backward changed it: what did you keep of the first?",
         )
-    for what, fact, want, others in (
-        ("The gradient for `u`", a, first, {"swapped": second, "added_up": first + second}),
-        ("The gradient for `v`", b, second, {"swapped": first, "added_up": first + second}),
+    for what, fact, want, other, weight in (
+        ("The gradient for `u`", a, first, second, u),
+        ("The gradient for `v`", b, second, first, v),
     ):
         verdict = compare(
             fact,
             want,
             what,
-            simulated={**others, "ones_instead_of_v": ones},
+            simulated={
+                "swapped": other,
+                "added_up": first + second,
+                "stale_start": (want + old, first + second + old),
+                "ones_instead_of_v": ones,
+                "ones_times_v": ones * weight,
+            },
             says={
+                "stale_start": "{what} holds what was in `x.grad` before you came. "
+                "Does backward replace what is there, or add to it?",
+                "ones_times_v": "{what} is the gradient of `y.sum()`, multiplied by the vector "
+                "afterwards. That would do if each output depended on one input alone. Where does "
+                "the vector come in, before the way back or after it?",
                 "swapped": "{what} is the one for the other vector. Which pass came first?",
                 "added_up": "{what} holds the other one too: `.grad` adds up. "
                 "What was in it before the second pass?",
@@ -212,6 +239,11 @@ RUN_TWICE = Exercise(
         "first call alone. It returns a tuple.",
     ),
     symptom_hints={
+        "added_up": "Empty `x.grad` between the passes and keep the first, or use `autograd.grad`, "
+        "which leaves it alone.",
+        "stale_start": "Set `x.grad` to None before the first pass, or use `autograd.grad`, which "
+        "leaves it alone.",
+        "ones_times_v": "Going back with `u` is the same as `(u * y).sum().backward()`.",
         "never_freed": "Leave the keeping argument out of the last pass, so that it frees.",
         "same_tensor": "`x.grad` is one tensor for as long as it lives: take a clone, or use "
         "`autograd.grad`.",

@@ -134,7 +134,8 @@ COUNT_GRAPH = Exercise(
     judge=_judge_count,
     hints=(
         "Two paths can lead to one node: how do you know that you have been there?",
-        "Keep a set of nodes seen and a list of nodes to visit; nodes can be members of a set.",
+        "Keep a set of nodes seen and a list of nodes to visit; nodes can be members of a set. An "
+        "entry `(None, 0)` leads to no node: skip it first of all.",
         "Each entry of `next_functions` whose first part is not None is one edge. Count it even "
         "when its node is known, but put the node on your list only when it is new.",
     ),
@@ -244,12 +245,16 @@ FIND_LEAVES = Exercise(
     judge=_judge_leaves,
     hints=(
         "What do you find where the edges end, and how does it know its tensor?",
-        "Walk with a list of nodes to visit and a set of nodes seen; a deep graph is too much for "
-        "recursion. AccumulateGrad is the only node with a `variable`.",
+        "Walk with a list of nodes to visit and a set of nodes seen: a deep graph is too much for "
+        "recursion, and nodes can be told apart where tensors cannot. AccumulateGrad is the only "
+        "node with a `variable`.",
         "Your walk from the counting exercise visits each node once. Whenever the node has a "
         "`variable`, keep that very tensor, without detach or clone.",
     ),
     symptom_hints={
+        "compared_tensors": "`==` and `in` compare entries. Remember the nodes that you have seen: "
+        "each leaf has one AccumulateGrad, and a node can be a member of a set.",
+        "none_edge": "Where `parent is None`, go on to the next entry of `next_functions`.",
         "recursion": "Replace the function that calls itself by a `while` loop over a list that "
         "you pop from and append to.",
     },
