@@ -17,6 +17,12 @@ FUNCTION_CRASHES: tuple[tuple[str, str, str], ...] = (
         "Which method makes the ctx, calls `forward` and records the node?",
     ),
     (
+        "forward_signature",
+        ".forward() takes",
+        "Torch calls `forward` with a ctx and then the arguments; without the ctx only if the "
+        "class has a `setup_context`. Which of the two styles is yours?",
+    ),
+    (
         "backward_signature",
         ".backward() takes",
         "Torch calls `backward` with the ctx and one gradient for each output of `forward`. "
