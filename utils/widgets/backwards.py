@@ -147,7 +147,7 @@ def _look_over(name: str, function: Function, start: float) -> None:
             raise TypeError(f"{name}(x) has to be one floating-point tensor, but is {kind}")
         entries = [function(entry).detach() for entry in x.detach().split(1)]
         same = y.shape == x.shape and all(entry.shape == (1,) for entry in entries)
-        if not same or not torch.equal(y.detach().nan_to_num(), torch.cat(entries).nan_to_num()):
+        if not same or not torch.allclose(y.detach(), torch.cat(entries), equal_nan=True):
             raise ValueError(
                 f"{name} has to work on each entry by itself: for x of shape (2,) it returned "
                 f"shape {tuple(y.shape)}, and not what it returns for each of them alone. Wrap it, "

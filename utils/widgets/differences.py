@@ -15,7 +15,7 @@ from utils.widgets.backwards import Case, Function
 # Eight step sizes a decade, from 10^-12 to 10^-1.
 STEPS = tuple(10 ** (k / 8 - 12) for k in range(89))
 EPS, ATOL, RTOL = 1e-6, 1e-5, 1e-3  # gradcheck's own defaults
-PIECES = 240  # of a drawn curve
+PIECES = 160  # of a drawn curve
 
 
 @dataclass(frozen=True, slots=True)
