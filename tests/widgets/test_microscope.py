@@ -142,11 +142,11 @@ def test_backward_in_the_picture_is_called_wrong_only_if_it_is(case):
         ("x³, a factor missing", {}, "wrong here, at every step size: a factor of 3 is missing"),
         ("x³, a factor missing", {"x": 0.0}, "Both slopes are 0 here"),
         ("x³, a factor missing", {"g": 0}, "g is 0: nothing arrives"),
-        ("x², upstream g forgotten", {"g": 0}, "The slope is wrong, but this backward does not"),
+        ("x², upstream g forgotten", {"g": 0}, "The slope is wrong: this backward does not"),
         ("x³, a factor missing", {"dtype": torch.float32}, "a factor of 3 is missing"),
         ("x³, saved in float32", {}, "settles at about 9e-08: digits are lost in backward"),
         ("x², upstream g forgotten", {}, "At g = 1 the number is right"),
-        ("x², upstream g forgotten", {"g": 2}, "The slope is wrong, but this backward does not"),
+        ("x², upstream g forgotten", {"g": 2}, "The slope is wrong: this backward does not"),
         ("x², wrong sign", {}, "the sign is wrong"),
         ("ReLU, slope 0 at 0", {"x": 0.0}, "slope 0 on the left, 1 on the right"),
         ("ReLU, slope 0 at 0", {"x": 0.0}, "backward's 0 is as good a choice"),
@@ -160,7 +160,7 @@ def test_backward_in_the_picture_is_called_wrong_only_if_it_is(case):
         ("x³, right", {"h": 1e-5, "dtype": torch.float32}, "f is kept to about 7 digits"),
         ("x³, right", {"h": 1e-10, "dtype": torch.float32}, "x + h rounds to x itself"),
         ("x³, saved in float32", {"h": 1e-5}, "the digits that backward lost"),
-        ("ReLU, slope 0 at 0", {"x": 0.05, "h": 1e-1}, "reaches over the kink at 0"),
+        ("ReLU, slope 0 at 0", {"x": 0.05, "h": 1e-1}, "reaches over 0, where the slope jumps"),
         ("ReLU, slope 0 at 0", {"x": 0.0}, "On a kink no step size helps"),
         ("|x|, slope 0 at 0", {"x": 0.0}, "The two agree to the last digit"),
         ("x², wrong sign", {}, "No step size helps"),
@@ -208,6 +208,18 @@ def test_a_choice_at_a_kink_that_is_none_of_the_slopes_is_called_so():
 )
 def test_kinks_are_found_and_bends_are_not_taken_for_them(function, kinks):
     assert find_kinks(function, -2.0, 2.0) == pytest.approx(kinks, abs=1e-5)
+
+
+@pytest.mark.parametrize("frequency", [1.0, 50.0, 500.0])
+def test_only_lost_digits_are_called_lost(frequency):
+    def right(x):
+        return (frequency * x).sin()
+
+    for x in (0.1, 0.33, 0.7, 1.3):
+        words = why(measure(right, x, 1.0, torch.float64), ())
+        assert "Backward is right here" in words and "digits" not in words
+        lossy = measure(CASES["x³, saved in float32"].function, x, frequency, torch.float64)
+        assert "digits are lost in backward" in why(lossy, ())
 
 
 def test_the_close_up_is_what_the_dtype_makes_of_the_function():

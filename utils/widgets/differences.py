@@ -24,7 +24,7 @@ class Measured:
 
     Attributes:
         x, g: the point, rounded to the dtype, and the upstream gradient.
-        dtype: of x; all but `exact` and `sides` is computed in it.
+        dtype: of x; all but `exact`, `flat` and `sides` is computed in it.
         y: L(x).
         backward: the slope that backward gives.
         differences: (L(x + h) − L(x − h)) / 2h for each of STEPS.
@@ -32,6 +32,8 @@ class Measured:
         rounding: about how far rounding of f and of x ± h can move a difference, times its step.
         exact: how small |difference − backward| gets in float64, and stays for half a decade of
             STEPS: a single step may be right by luck.
+        flat: whether that error stays the same over a decade of STEPS, which neither the curve nor
+            rounding in f explains.
         sides: the slopes just left and right of x, in float64.
         follows: whether backward is proportional to the upstream gradient.
         passed, said, warned: gradcheck's verdict and its own words, shortened.
@@ -46,6 +48,7 @@ class Measured:
     checked: float
     rounding: float
     exact: float
+    flat: bool
     sides: tuple[float, float]
     follows: bool
     passed: bool
@@ -76,6 +79,7 @@ def measure(function: Function, x: float, g: float, dtype: torch.dtype) -> Measu
     slope, idle, twice = (_backward(function, point, upstream) for upstream in (g, 0.0, 2 * g))
     exact = point.double()
     passed, said, warned = _gradcheck(function, point, g)
+    full_slope = _backward(function, exact, g)
     in_full = _differences(function, exact, g, STEPS)
     with torch.no_grad():
         y, *beside = (
@@ -83,7 +87,7 @@ def measure(function: Function, x: float, g: float, dtype: torch.dtype) -> Measu
         ).tolist()
     steep = max(map(abs, filter(math.isfinite, (slope, in_full[nearest(EPS)]))), default=0.0)
     differences = in_full if dtype == torch.float64 else _differences(function, point, g, STEPS)
-    full_slope = _backward(function, exact, g)
+    full_errors = [abs(difference - full_slope) for difference in in_full]
     return Measured(
         x=point.item(),
         g=g,
@@ -93,7 +97,8 @@ def measure(function: Function, x: float, g: float, dtype: torch.dtype) -> Measu
         differences=differences,
         checked=_differences(function, point, g, (EPS,))[0],
         rounding=torch.finfo(dtype).eps / 2 * (abs(y) + abs(x) * steep),
-        exact=_settled([abs(difference - full_slope) for difference in in_full]),
+        exact=_settled(full_errors),
+        flat=_flat(full_errors),
         sides=((y - beside[1]) / EPS, (beside[0] - y) / EPS),
         follows=idle == 0 and math.isclose(twice, 2 * slope, rel_tol=1e-5),
         passed=passed,
@@ -142,6 +147,12 @@ def _settled(errors: list[float]) -> float:
     """The least bound that five neighbouring errors share; NaN where none are finite."""
     bounds = (max(errors[k : k + 5]) for k in range(len(errors) - 4))
     return min(filter(math.isfinite, bounds), default=math.nan)
+
+
+def _flat(errors: list[float]) -> bool:
+    """Whether a decade of errors in a row are nearly the same, and not zero."""
+    runs = (errors[k : k + 9] for k in range(len(errors) - 8))
+    return any(0 < max(run) < 1.2 * min(run) for run in runs)
 
 
 def _backward(function: Function, point: torch.Tensor, upstream: float) -> float:

@@ -60,7 +60,7 @@ class Microscope(CourseWidget):
             **words,
         )
         self.dtype.add_class("widget-inline-hbox")  # its label stands like those of the others
-        self.program = ipywidgets.HTML(layout={"min_height": "196px"})
+        self.program = ipywidgets.HTML(layout={"min_height": "212px"})
         controls = [self.choice, self.point, self.step, self.upstream, self.dtype]
         super().__init__(
             "Gradient microscope: is this backward the slope?",

@@ -10,7 +10,7 @@ from utils.pictures.numbers import number
 from utils.widgets.differences import EPS, Measured, nearest
 
 RIGHT = 1e-6  # relative error below which backward is the slope, in float64
-FULL = 1e-9  # and above which digits were lost on the way
+DUST = 1e-11  # relative error that is nothing but rounding, in float64
 FACTORS = (2, 3, 4, 5, 10)
 
 
@@ -32,9 +32,12 @@ def why(of: Measured, kinks: tuple[float, ...], note: str = "") -> str:
         return _on_a_kink(of)
     if not of.follows:
         alike = math.isclose(of.backward, of.checked, rel_tol=1e-3)
-        seen = f"At `g = {number(of.g)}` the number is right" if alike else "The slope is wrong"
-        move = "Move `g` to see it." if alike else f"`g` is {number(of.g)}."
-        return f"{seen}, but this backward does not multiply by the upstream gradient `g`. {move}"
+        ignored = "this backward does not multiply by the upstream gradient `g`"
+        if alike:
+            return (
+                f"At `g = {number(of.g)}` the number is right, but {ignored}. Move `g` to see it."
+            )
+        return f"The slope is wrong: {ignored}, which is {number(of.g)}."
     scale = max(1.0, abs(of.checked))
     if not of.exact <= RIGHT * scale:
         return f"Backward is wrong here, at every step size{_hint(of)}. {note}".rstrip()
@@ -46,14 +49,14 @@ def why(of: Measured, kinks: tuple[float, ...], note: str = "") -> str:
             f"the difference by {number(of.rounding / EPS, 1)}, and {number(of.allowed, 1)} is "
             "allowed. Check in float64."
         )
-    if of.exact > FULL * scale:
+    if of.flat and of.exact > DUST * scale:
         return (
             f"Yet the error settles at about {number(of.exact, 1)}: digits are lost in backward."
             f" gradcheck allows {number(of.allowed, 1)}, and cannot see that."
         )
     if of.g == 0:
         return "`g` is 0: nothing arrives, so nothing may be sent on. Move `g` to see more."
-    if of.backward == 0 and abs(of.checked) < FULL:
+    if of.backward == 0 and abs(of.checked) < DUST:
         return "Both slopes are 0 here, where a wrong sign or factor does not show. Move `x`."
     if of.rounding / EPS > of.allowed:
         return "Backward is right; in float32 this check passes by luck, at some points only."
@@ -74,7 +77,7 @@ def at_step(of: Measured, kinks: tuple[float, ...], h: float) -> str:
         )
     crossed = [kink for kink in kinks if EPS < abs(kink - of.x) < h]
     if crossed:
-        return f"`h` reaches over the kink at {number(crossed[0])}: both sides are mixed."
+        return f"`h` reaches over {number(crossed[0])}, where the slope jumps: two slopes mixed."
     if error == 0:
         return "The two agree to the last digit."
     if any(abs(kink - of.x) < EPS for kink in kinks):
@@ -83,8 +86,7 @@ def at_step(of: Measured, kinks: tuple[float, ...], h: float) -> str:
         return "No step size helps."
     noise = of.rounding / h
     if error > 10 * noise:
-        lost = of.exact > error / 3 and of.dtype == torch.float64
-        if lost:
+        if of.flat and of.exact > error / 3:
             return "Neither the curve nor rounding in f: the digits that backward lost."
         return "The right arm of the V: over so wide a step the curve bends. Make `h` smaller."
     bend = of.errors[min(k + 8, len(of.errors) - 1)]
