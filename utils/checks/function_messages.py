@@ -11,6 +11,12 @@ FUNCTION_CRASHES: tuple[tuple[str, str, str], ...] = (
         "What did you derive yours from?",
     ),
     (
+        "module_for_function",
+        "has no attribute 'children'",
+        "Your class is an `nn.Module`: its `apply` visits modules, and its `backward` is never "
+        "called. Which class do you derive from to write your own backward?",
+    ),
+    (
         "forward_for_apply",
         ".forward() missing 1 required positional argument",
         "`forward` was called by hand, one argument short: nobody gave it a `ctx`. "
@@ -21,6 +27,18 @@ FUNCTION_CRASHES: tuple[tuple[str, str, str], ...] = (
         ".forward() takes",
         "Torch calls `forward` with a ctx and then the arguments; without the ctx only if the "
         "class has a `setup_context`. Which of the two styles is yours?",
+    ),
+    (
+        "forward_signature",
+        "missing a required argument",
+        "Torch calls `forward` with a ctx and then the arguments; without the ctx if the class has "
+        "a `setup_context`. Which of the two styles is yours?",
+    ),
+    (
+        "dirty_not_returned",
+        "marked as dirty during the forward",
+        "An input that `forward` changed must come back as its output, the very same tensor. "
+        "What does yours return?",
     ),
     (
         "backward_signature",

@@ -14,7 +14,8 @@ PROGRAM = """\
 y = answer.apply(logits, targets)
 note = go(y, v, logits=logits, targets=targets)
 first_check = second_check = ""
-if note["custom"] and check:
+scalar = note["custom"] and y.ndim == 0
+if scalar and check:
     inputs = [part.detach().clone().requires_grad_() for part in (logits, targets)]
     checked = torch.autograd.gradcheck(answer.apply, inputs, raise_exception=False)
     first_check = "" if checked else "failed"
@@ -24,7 +25,7 @@ if note["custom"] and check:
     except RuntimeError as error:
         second_check = str(error)
 twice = None
-if note["custom"]:
+if scalar:
     z = logits.detach().clone().requires_grad_()
     first, = torch.autograd.grad(answer.apply(z, targets.detach()), z, create_graph=True)
     if first.requires_grad and not second_check:

@@ -178,7 +178,7 @@ CBRT = Exercise(
         "`torch.from_numpy` makes a tensor again. What NumPy does in backward, autograd does not "
         "see: say so with `once_differentiable`.",
         "Save the result. In backward divide what comes in by three times its square; put the "
-        "decorator below `@staticmethod`.",
+        "decorator nearest to the function.",
     ),
     symptom_hints={
         "number_from_forward": "`forward` returns tensors: wrap the array.",
