@@ -18,7 +18,17 @@ import torch
 
 from .measure import Row, table
 
-MODULES = ("graph", "layout", "stepper", "cut", "widgets", "imports", "notebooks")
+MODULES = (
+    "graph",
+    "layout",
+    "stepper",
+    "cut",
+    "hooks",
+    "microscope",
+    "widgets",
+    "imports",
+    "notebooks",
+)
 OURS = ("benchmarks", "tests", "utils")
 
 

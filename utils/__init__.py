@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from utils.versions import environment
     from utils.widgets import (
         cut_the_graph,
+        gradient_microscope,
+        hook_timeline,
         leaf_lab,
         predict,
         pull_back_push_forward,
@@ -27,7 +29,9 @@ __all__ = [
     "check",
     "cut_the_graph",
     "environment",
+    "gradient_microscope",
     "hint",
+    "hook_timeline",
     "leaf_lab",
     "predict",
     "progress",
@@ -44,7 +48,9 @@ _HOMES = {
     "check": "utils.checks.notebook",
     "cut_the_graph": "utils.widgets",
     "environment": "utils.versions",
+    "gradient_microscope": "utils.widgets",
     "hint": "utils.checks.notebook",
+    "hook_timeline": "utils.widgets",
     "leaf_lab": "utils.widgets",
     "predict": "utils.widgets",
     "progress": "utils.checks.notebook",

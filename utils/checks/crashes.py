@@ -8,6 +8,8 @@ from pathlib import Path
 
 import torch
 
+from utils.checks.function_messages import FUNCTION_CRASHES
+from utils.checks.hook_messages import HOOK_CRASHES
 from utils.checks.messages import CRASHES
 
 # Code in these places is not the learner's.
@@ -54,7 +56,7 @@ def explain(answer: str, error: BaseException, case: str = "") -> tuple[str, str
     where += f", {case}," if case else ""
     words = str(error).strip().splitlines()
     said = f"{type(error).__name__}: {words[0]}" if words else type(error).__name__
-    for slug, part, meaning in CRASHES:
+    for slug, part, meaning in (*FUNCTION_CRASHES, *HOOK_CRASHES, *CRASHES):  # special ones first
         if part in str(error):
             return slug, f"`{answer}` stopped{where} with {said.rstrip('.')}. {meaning}"
     return "", f"`{answer}` stopped{where} with {said}"

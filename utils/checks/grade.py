@@ -95,7 +95,8 @@ def is_empty_stub(answer: Any) -> bool:
     looked through.
     """
     if isinstance(answer, type):
-        methods = [m for m in vars(answer).values() if isinstance(m, types.FunctionType)]
+        parts = [getattr(part, "__func__", part) for part in vars(answer).values()]  # static too
+        methods = [part for part in parts if isinstance(part, types.FunctionType)]
         return bool(methods) and all(map(is_empty_stub, methods))
     code = _code(answer)
     return code is not None and _does_nothing(code) and not _unreached_names(code)

@@ -72,8 +72,8 @@ CRASHES: tuple[tuple[str, str, str], ...] = (
     (
         "compared_tensors",
         "Boolean value of Tensor with more than one value",
-        "`==`, `in` and `if` look at the entries of a tensor, and there are several. "
-        "How do you ask whether two names mean the very same tensor?",
+        "`==`, `in` and `if` look at the entries of a tensor, and there are several. Do you want "
+        "an answer for each entry, or to know whether two names mean the very same tensor?",
     ),
     (
         "recursion",

@@ -46,15 +46,21 @@ def attempt(action: Callable[[], Any]) -> str:
 
 
 class Allocations(Watch):
-    """Counts, while it is entered, the tensors with memory of their own that operations make."""
+    """Counts, while it is entered, the tensors with memory of their own that operations make.
+
+    `kept` holds them all, and `runs` the numbers of the engine's runs in which operations ran.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self.count = 0
         self.kept: list[torch.Tensor] = []  # so that no address is given out twice
+        self.runs: set[int] = set()
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
         kwargs = kwargs or {}
+        if torch._C._current_graph_task_id() >= 0:  # -1 outside a backward
+            self.runs.add(torch._C._current_graph_task_id())
         given = (*args, *kwargs.values())
         there = {part.data_ptr() for part in given if isinstance(part, torch.Tensor)}
         made = func(*args, **kwargs)
