@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tests.wrong_answers.lesson_01 import gradients, leaves, line, stale, training
+from tests.wrong_answers.lesson_01 import batches, gradients, leaves, line, stale, training
 
-PARTS = (leaves, gradients, stale, training, line)
+PARTS = (leaves, gradients, stale, training, batches, line)
 WRONG = {id: answers for part in PARTS for id, answers in part.WRONG.items()}
 RIGHT = {id: answers for part in PARTS for id, answers in part.RIGHT.items()}

@@ -53,6 +53,50 @@ def state_reset(W, xs, h, size):
     return last.detach()
 
 
+def state_zeros(W, xs, h, size):
+    for chunk in xs.split(size):
+        h = steps(W, chunk, h)
+        h.square().sum().backward()
+        h = torch.zeros_like(h)
+    return h
+
+
+def state_counted_from_zero(W, xs, h, size):
+    for t, x in enumerate(xs):
+        h = torch.tanh(h @ W + x)
+        if t % size == 0:
+            h.square().sum().backward()
+            h = h.detach()
+    return h.detach()
+
+
+def state_loss_every_step(W, xs, h, size):
+    for chunk in xs.split(size):
+        loss = 0
+        for x in chunk:
+            h = torch.tanh(h @ W + x)
+            loss = loss + h.square().sum()
+        loss.backward()
+        h = h.detach()
+    return h
+
+
+def state_mean(W, xs, h, size):
+    for chunk in xs.split(size):
+        h = steps(W, chunk, h)
+        h.square().mean().backward()
+        h = h.detach()
+    return h
+
+
+def state_without_squares(W, xs, h, size):
+    for chunk in xs.split(size):
+        h = steps(W, chunk, h)
+        h.sum().backward()
+        h = h.detach()
+    return h
+
+
 def state_last_chunk(W, xs, h, size):
     for chunk in xs.split(size):
         h = steps(W, chunk, h)
@@ -212,7 +256,11 @@ WRONG = {
         "graph_freed": state_detach_thrown_away,
         "history_kept": state_kept,
         "cut_every_step": state_cut_every_step,
-        "state_reset": state_reset,
+        "state_reset": [state_reset, state_zeros],
+        "border_early": state_counted_from_zero,
+        "loss_every_step": state_loss_every_step,
+        "mean_for_sum": state_mean,
+        "wrong_values": state_without_squares,
         "last_chunk_only": state_last_chunk,
         "tracked": state_cut_before_next,
         "no_graph": state_cut_before_loss,

@@ -69,6 +69,21 @@ def edge_of_halves(x, w, k):
     return [loss, {"w": get_gradient_edge(w), "b": get_gradient_edge(b)}]
 
 
+def edge_after_split_by_size(x, w, k):
+    a, b = torch.tanh(x * w).split(k)
+    loss = a.sum() * b.square().sum()
+    return loss, {"b": get_gradient_edge(b), "w": get_gradient_edge(w)}
+
+
+def edges_of(x, w, k, loss_of):
+    a, b = torch.tanh(x * w).split([k, len(x) - k])
+    return loss_of(a, b), {"b": get_gradient_edge(b), "w": get_gradient_edge(w)}
+
+
+def edge_in_a_list(x, w, k):
+    return [*edges_of(x, w, k, lambda a, b: (b * b).sum() * a.sum())]
+
+
 def edge_by_hand(x, w, k):
     _, b, loss = parts(x, w, k)
     leaf = (x * w).grad_fn.next_functions[1]
@@ -85,10 +100,18 @@ WRONG = {
         "not_an_edge": edge_as_pair,
         "edge_off_the_path": edge_of_second_slice,
         "missing_edge": edge_forgotten,
+        "sliced_not_split": edge_of_halves,
+        "too_many_parts": edge_after_split_by_size,
+        "halves_swapped": lambda x, w, k: edges_of(
+            x, w, k, lambda a, b: b.sum() * a.square().sum()
+        ),
+        "square_forgotten": lambda x, w, k: edges_of(x, w, k, lambda a, b: a.sum() * b.sum()),
+        "squared_sum": lambda x, w, k: edges_of(x, w, k, lambda a, b: a.sum() * b.sum() ** 2),
+        "wrong_number": lambda x, w, k: edges_of(x, w, k, lambda a, b: a.sum() + b.square().sum()),
         "detached": edge_of_a_detached_loss,
     },
 }
 
 RIGHT = {
-    "keep_the_edge": [edge_of_halves, edge_by_hand],
+    "keep_the_edge": [edge_in_a_list, edge_by_hand],
 }

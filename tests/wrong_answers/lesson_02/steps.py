@@ -41,6 +41,36 @@ def order_every_visit(root):
     return order
 
 
+def order_by_crossing_off(root, place, senders=set):
+    """Counts the senders of each node (a set: a pair of edges once), then crosses off edges."""
+    nodes = order_breadth_first(root)
+    missing = dict.fromkeys(nodes, 0)
+    for node in nodes:
+        for parent in senders(parents(node)):
+            missing[parent] += 1
+    order, ready = [], [root.grad_fn]
+    while ready:
+        node = ready.pop(place)
+        order.append(node)
+        for parent in parents(node):
+            missing[parent] -= 1
+            if missing[parent] == 0:
+                ready.append(parent)
+    return order
+
+
+def order_with_pairs_as_one_stack(root):
+    return order_by_crossing_off(root, place=-1)
+
+
+def order_with_pairs_as_one_queue(root):
+    return order_by_crossing_off(root, place=0)
+
+
+def order_by_counting(root):
+    return order_by_crossing_off(root, place=0, senders=list)
+
+
 def order_of_operations(root):
     return [node for node in order_by_sorter(root) if node.next_functions]
 
@@ -105,9 +135,15 @@ def order_by_postorder(root):
 
 def rule(node, g):
     """A right answer, to be spoilt."""
+    parts = rule_for_all(node, g)
+    return [p if edge[0] else None for edge, p in zip(node.next_functions, parts, strict=True)]
+
+
+def rule_for_all(node, g):
+    """As `rule`, but something is sent to constants too."""
     match type(node).__name__.removesuffix("Backward0"):
         case "Add":
-            return [g, g]
+            return [g, node._saved_alpha * g]
         case "Mul":
             pairs = (node._saved_other, node._saved_self)
             return [factor if factor is None else factor * g for factor in pairs]
@@ -162,14 +198,24 @@ def rule_as_single_tensor(node, g):
     return sent[0] if len(sent) == 1 else tuple(sent)
 
 
+def rule_with_zeros(node, g):
+    return [torch.zeros_like(g) if part is None else part for part in rule(node, g)]
+
+
+def rule_with_seven_for_nobody(node, g):
+    return [g * 7 if part is None else part for part in rule(node, g)]
+
+
 def rule_in_branches(node, g):
     name = node.name()
+    first, *second = [parent is not None for parent, _ in node.next_functions]
     if "Add" in name:
-        return (g.clone(), g.clone())
+        return (g.clone() if first else None, g * node._saved_alpha if second[0] else None)
     if "Mul" in name:
-        zero = torch.zeros_like(g)
-        other, own = node._saved_other, node._saved_self
-        return (zero if other is None else g * other, zero if own is None else g * own)
+        return (
+            g * node._saved_other if first else None,
+            g * node._saved_self if second[0] else None,
+        )
     if "Pow" in name:
         return (g * node._saved_exponent * node._saved_self ** (node._saved_exponent - 1),)
     if "Exp" in name:
@@ -179,7 +225,8 @@ def rule_in_branches(node, g):
 
 WRONG = {
     "run_order": {
-        "too_early": order_breadth_first,
+        "too_early": [order_breadth_first, order_depth_first],
+        "parallel_as_one": [order_with_pairs_as_one_stack, order_with_pairs_as_one_queue],
         "listed_twice": order_every_visit,
         "leaves_left_out": order_of_operations,
         "forward_order": order_of_forward,
@@ -189,6 +236,14 @@ WRONG = {
     },
     "local_rule": {
         "forgot_upstream": rule_without_upstream,
+        "sent_to_nobody": [
+            rule_for_all,
+            rule_with_zeros,
+            rule_with_seven_for_nobody,
+            spoilt("Add", lambda n, g: [g, g]),
+        ],
+        "alpha_lost": spoilt("Add", lambda n, g: [g if p else None for p, _ in n.next_functions]),
+        "none": spoilt("Exp", lambda n, g: None),
         "own_factor": spoilt("Mul", rule_with_own_factor),
         "none_saved": spoilt("Mul", rule_with_none),
         "power_not_lowered": spoilt(
@@ -205,6 +260,6 @@ WRONG = {
 }
 
 RIGHT = {
-    "run_order": [order_by_sorter, order_by_number, order_by_postorder],
+    "run_order": [order_by_counting, order_by_sorter, order_by_number, order_by_postorder],
     "local_rule": [rule, rule_as_single_tensor, rule_in_branches],
 }

@@ -28,16 +28,26 @@ def _state_cases(rng: torch.Generator) -> list[Case]:
 
 
 def _run_state(
-    case: Case, cut: int, reset: bool = False, last_only: bool = False
+    case: Case,
+    cut: int,
+    *,
+    start: int = 1,
+    each: int | None = None,
+    reset: float | None = None,
+    last_only: bool = False,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Gradient of W and the last state, when history is cut after every `cut` steps."""
+    """Gradient of W and the last state, when history is cut after every `cut` steps.
+
+    Steps are counted from `start`, a loss is taken after every `each` of them (`size` if None),
+    and with `reset` the state begins each chunk anew, as that many times the first one.
+    """
     scope = build(case)
-    W, h, size, losses = scope["W"], scope["h"], scope["size"], []
-    for step, x in enumerate(scope["xs"], start=1):
+    W, h, size, losses = scope["W"], scope["h"], each or scope["size"], []
+    for step, x in enumerate(scope["xs"], start=start):
         h = torch.tanh(h @ W + x)
         if step % size == 0:
             losses.append(h.square().sum())
-            h = scope["h"] if reset else h
+            h = h if reset is None else reset * scope["h"]
         if step % cut == 0:
             h = h.detach()
     return torch.autograd.grad(losses[-1] if last_only else sum(losses), W)[0], h.detach()
@@ -53,8 +63,11 @@ def _judge_state(case: Case, seen: Seen) -> Verdict:
         simulated={
             "history_kept": _run_state(case, cut=steps)[0],
             "cut_every_step": _run_state(case, cut=1)[0],
-            "state_reset": _run_state(case, cut=size, reset=True)[0],
+            "state_reset": tuple(_run_state(case, cut=size, reset=k)[0] for k in (1.0, 0.0)),
             "last_chunk_only": _run_state(case, cut=size, last_only=True)[0],
+            "border_early": _run_state(case, cut=size, start=0)[0],
+            "loss_every_step": tuple(_run_state(case, cut=c, each=1)[0] for c in (1, size, steps)),
+            "mean_for_sum": gradient / len(case["inputs"]["h"]),
         },
         says={
             "none": "`W.grad` is None after your training. Which call fills it, once per chunk?",
@@ -63,8 +76,19 @@ def _judge_state(case: Case, seen: Seen) -> Verdict:
             "cut it?",
             "cut_every_step": "`W.grad` is what you get when history is cut after every step. "
             "Within a chunk the gradient should flow: how often do you cut?",
-            "state_reset": "`W.grad` is what it would be if every chunk began with the first "
-            "state. Cutting history keeps the values: what should the next chunk start from?",
+            "state_reset": "`W.grad` is what it would be if every chunk began anew, with the first "
+            "state or with zeros. Cutting history keeps the values: what should the next chunk "
+            "start from?",
+            "border_early": "`W.grad` is what you get when each border lies one step after the "
+            "start of a chunk, not at its end. If you count steps from 0: what is `t % size` after "
+            "the last step of a chunk?",
+            "loss_every_step": "`W.grad` is what you get with a loss after every step. "
+            "After which steps was a loss asked for?",
+            "mean_for_sum": "`W.grad` is smaller by the number of entries of `h`. "
+            "Which of mean and sum makes the loss?",
+            "wrong_values": "`W.grad` is not what the chunks give. A chunk is `size` steps, then "
+            "one loss and one backward, then a cut. Print the step at which each of the three "
+            "happens: does one of them come too early, too late or too often?",
             "last_chunk_only": "`W.grad` holds the last chunk alone, but the chunks should add "
             "up. What empties `.grad` in between, or how often do you call backward?",
         },
@@ -102,8 +126,11 @@ CUT_THE_STATE = Exercise(
         "changes nothing.",
     ),
     symptom_hints={
+        "border_early": "With `enumerate(xs, start=1)` the last step of a chunk is a multiple of "
+        "`size`; or let `xs.split(size)` make the chunks.",
         "graph_freed": "The second chunk went back into the first one's graph, which is gone. "
-        "Keeping that graph would only let it grow: cut instead.",
+        "Keeping that graph would only let it grow: cut instead. `h.detach()` changes nothing by "
+        "itself: what becomes of what it returns?",
         "history_kept": "Keeping the graph made the error go away, not the cause. Take the "
         "keeping argument out again and ask where chunk two hangs on chunk one.",
     },
@@ -227,7 +254,8 @@ FIRST_NAN = Exercise(
     hints=(
         "Once one node has made NaN, what do all the nodes after it send on?",
         "Anomaly mode checks what every node sends on, and raises at the first NaN. "
-        "Or a hook on every node can look at the same.",
+        "Or look yourself: `node.register_hook` takes a function that is called when the node has "
+        "run.",
         "Run backward inside anomaly mode and catch the RuntimeError: its words hold the node's "
         "name between quotes. No error means None.",
     ),

@@ -20,9 +20,12 @@ def whole(rng: torch.Generator, low: int, high: int) -> int:
     return int(torch.randint(low, high, (), generator=rng))
 
 
-def nothing_came(seen: Seen, answer: str) -> Verdict | None:
-    """The verdict on an answer that gave None where something was asked for, else None."""
+def nothing_came(seen: Seen, answer: str, when: str = "") -> Verdict | None:
+    """The verdict on an answer that gave None where something was asked for, else None.
+
+    `when` says on which input, such as " for AddBackward0".
+    """
     result = seen["result"]
     if result["kind"] != "plain" or result["value"] is not None:
         return None
-    return not_yet("none", MISTAKES["none"].format(what=f"What `{answer}` gave"))
+    return not_yet("none", MISTAKES["none"].format(what=f"What `{answer}` gave{when}"))

@@ -35,7 +35,24 @@ def _judge_edge(case: Case, seen: Seen) -> Verdict:
             "not_a_pair",
             "`loss_and_edges` should return the loss and a dict of edges. What did it return?",
         )
-    verdict = compare(seen["loss"], loss, "The loss that you return")
+    verdict = compare(
+        seen["loss"],
+        loss,
+        "The loss that you return",
+        simulated={
+            "halves_swapped": b.sum() * a.square().sum(),
+            "square_forgotten": a.sum() * b.sum(),
+            "squared_sum": a.sum() * b.sum().square(),
+        },
+        says={
+            "halves_swapped": "{what} has `a` and `b` in each other's places. "
+            "Which of them is made of the first k entries?",
+            "square_forgotten": "{what} is `a.sum() * b.sum()`. Which of the two is squared first?",
+            "squared_sum": "{what} squares the sum of `b`. Which comes first, square or sum?",
+            "wrong_number": "{what} is not the value of the formula in the task. "
+            "What are `a` and `b` for a small `x`, `w` and k?",
+        },
+    )
     if verdict.outcome != RIGHT:
         return verdict
     if not seen["loss"]["requires_grad"]:
@@ -89,6 +106,13 @@ def _judge_one_edge(
             f'The loss does not depend on the edge under "{key}". Did you take it from the very '
             "tensor that goes into the loss?",
         )
+    if "Slice" in edge["node"]:
+        return not_yet(
+            "sliced_not_split",
+            f'The edge under "{key}" leads to a {edge["node"]}: you cut the halves out one by one, '
+            "so each has a node of its own. Which call gives both halves at once, and what then "
+            "tells them apart?",
+        )
     gradient = torch.autograd.grad(loss, tensor, retain_graph=True)[0]
     if compare(edge["gradient"], gradient, "").outcome == RIGHT:
         return right()
@@ -123,6 +147,9 @@ KEEP_THE_EDGE = Exercise(
         "Call `get_gradient_edge` on the second half and on `w`, and put both in the dict.",
     ),
     symptom_hints={
+        "too_many_parts": "`h.split(2)` makes parts of size 2; `h.split([2, 3])` makes one of 2 "
+        "and one of 3.",
+        "sliced_not_split": "`h.split` with a list of two sizes makes two outputs of one node.",
         "leaf_has_no_grad_fn": "`get_gradient_edge` knows the AccumulateGrad of a leaf.",
         "wrong_output": "The pieces of a split have the same `grad_fn`; look at the entry of "
         "`next_functions` that leads there from each.",

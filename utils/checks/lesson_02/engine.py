@@ -121,6 +121,12 @@ def _judge_engine(case: Case, seen: Seen) -> Verdict:
             )
         if verdict.outcome != RIGHT:
             return verdict
+    if any(seen["inputs"][name]["grad"] is not None for name in leaves):
+        return not_yet(
+            "touched_grad",
+            "The gradients are right, but `run_backward` wrote into `.grad` of the leaves too, as "
+            "`autograd.grad` never does. Who should decide what becomes of what you return?",
+        )
     if seen["calls"] > 1000:
         return not_yet(
             "once_per_path",
@@ -151,6 +157,8 @@ RUN_BACKWARD = Exercise(
         "a division; a matrix product needs two transposes.",
     ),
     symptom_hints={
+        "reshaped_for_sum": "A broadcast is undone by adding up, and `sum_to_size` knows which "
+        "entries. What it takes is the list in `_input_metadata`.",
         "did_not_wait": "Count the edges that lead to each node first, as you did for the order.",
         "unreduced_broadcast": "`_input_metadata[slot].shape` of the receiving node says which "
         "shape its gradient must have.",

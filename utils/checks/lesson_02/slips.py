@@ -22,6 +22,8 @@ def sent(node: Any, g: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
 def rule_slips(node: Any, g: torch.Tensor, k: int) -> dict[str, torch.Tensor]:
     """By the slug of a mistake: what would be sent on edge `k` in place of the right gradient."""
     name = type(node).__name__
+    if name.startswith("Add"):
+        return {"alpha_lost": g}
     if name.startswith("Mul"):
         own = (node._saved_self, node._saved_other)[k]
         return {} if own is None else {"own_factor": g * own}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import torch
 
 from utils.checks.compare import compare
@@ -18,7 +20,15 @@ def _order_cases(rng: torch.Generator) -> list[Case]:
         "a = x * w\nb = a.exp()\nc = a * b\nd = c.sin()\ne = d * c\n"
         f"for _ in range({whole(rng, 1, 5)}):\n    e = e * w + a\ny = (e + w).sum()"
     )
-    return [{"inputs": inputs, "leaves": ("x", "w"), "call": ("y",), "given": given}]
+    # A parallel pair and another user of the same node, whichever of them comes first.
+    pairs = (
+        "h = x.exp()\ny = (h.sin().cos() + h * h).sum()",
+        "h = x.exp()\ny = (h * h + h.sin().cos()).sum()",
+    )
+    return [
+        {"inputs": inputs, "leaves": ("x", "w"), "call": ("y",), "given": program}
+        for program in (given, *pairs)
+    ]
 
 
 def _judge_order(case: Case, seen: Seen) -> Verdict:
@@ -71,6 +81,14 @@ def _judge_order(case: Case, seen: Seen) -> Verdict:
             "A leaf comes before a node that still has a gradient for it. If you sort by "
             "`_sequence_nr`: which number does an AccumulateGrad have?",
         )
+    double = {edge for edge, times in Counter(edges).items() if times > 1}
+    if {target for _, target in early} <= {target for _, target in double}:
+        return not_yet(
+            "parallel_as_one",
+            "A node to which two parallel edges lead comes before another one that still has a "
+            "gradient for it. How often do you count such a pair, and how often do you cross it "
+            "off?",
+        )
     return not_yet(
         "too_early",
         "A node comes before another one that still has a gradient for it. "
@@ -108,6 +126,8 @@ RUN_ORDER = Exercise(
 
 _RULES = (
     "y = x + w",
+    "y = x + c",
+    "y = torch.add(w, x, alpha=3)",
     "y = x * w",
     "y = x * x",
     "y = x * c",
@@ -151,6 +171,12 @@ def by_hand(seen: Seen, name: str) -> Verdict | None:
             f"`{name}` calls a node, so torch does the calculus. Write the rule with the node's "
             "saved tensors: what is the local derivative?",
         )
+    if "next_functions" in seen["raised"] or "_input_metadata" in seen["raised"]:
+        return not_yet(
+            "none_edge",
+            f"`{name}` goes on to a node that is None. An entry `(None, 0)` of `next_functions` "
+            "stands for a constant and leads nowhere: where do you skip it?",
+        )
     if seen["raised"]:
         return not_yet(
             "none_saved",
@@ -161,12 +187,12 @@ def by_hand(seen: Seen, name: str) -> Verdict | None:
 
 
 def _judge_rule(case: Case, seen: Seen) -> Verdict:
-    verdict = by_hand(seen, "local_rule") or nothing_came(seen, "local_rule")
-    if verdict is not None:
-        return verdict
     scope = build(case)
     node, g = scope["y"].grad_fn, scope["g"]
     name, edges = type(node).__name__, node.next_functions
+    verdict = by_hand(seen, "local_rule") or nothing_came(seen, "local_rule", f" for {name}")
+    if verdict is not None:
+        return verdict
     want, alone = sent(node, g), sent(node, torch.ones_like(g))
     result = seen["result"]
     items = result["items"] if "items" in result and len(edges) != 0 else [result]
@@ -177,14 +203,22 @@ def _judge_rule(case: Case, seen: Seen) -> Verdict:
             "What stands for an edge that leads nowhere?",
         )
     for k, (parent, _) in enumerate(edges):
-        if parent is None:  # nothing is sent there, so anything will do
-            continue
+        if parent is None:
+            if items[k] == {"kind": "plain", "value": None}:
+                continue
+            return not_yet(
+                "sent_to_nobody",
+                f"For {name} beside a constant you return a gradient for the constant too. That "
+                "edge leads to None, so nobody takes it: what stands in its place?",
+            )
         verdict = compare(
             items[k],
             want[k],
             f"Gradient {k} of {name}",
             simulated={"forgot_upstream": alone[k], **rule_slips(node, g, k)},
             says={
+                "alpha_lost": "{what} is what comes without `alpha`. `torch.add(a, b, alpha=3)` is "
+                "a + 3 b: under which name did the node save the 3, and whose gradient grows?",
                 "own_factor": "{what} has its own factor in it. In a product, which of the two "
                 "factors is the derivative with respect to the other?",
                 "power_not_lowered": "{what} has the exponent in front but the power is still the "
@@ -218,10 +252,13 @@ LOCAL_RULE = Exercise(
         "input?",
         "Ask `dir(node)` for its `_saved_` names. Mul saves `self` and `other`, Pow its input and "
         "exponent, Exp its result, Sum only the size of what it summed.",
-        "One branch per name. For a product each factor gets g times the other; where the other "
-        "was not saved, the edge leads to None and so does your entry.",
+        "One branch per name. For a product each factor gets g times the other; where an edge of "
+        "`next_functions` leads to None, your entry is None, for every kind of node.",
     ),
     symptom_hints={
+        "sent_to_nobody": "Look at `node.next_functions` before you return: zip it with your "
+        "gradients, and put None where the parent is None.",
+        "alpha_lost": "An Add has `_saved_alpha`; it is 1 unless somebody gave another one.",
         "exp_again": "The derivative of exp is exp itself, and that has been computed already.",
         "not_spread": "`_saved_self_sym_sizes` is the shape to expand to.",
     },
