@@ -51,6 +51,8 @@ def test(arguments: list[str]) -> int:
     from utils.execute import steady_environment
 
     command = [sys.executable, "-m", "pytest", "-n", "2", "--dist", "loadfile", "--nbval"]
+    # In the order of collection, so that the browser, the longest, starts first.
+    command += ["--no-loadscope-reorder"]
     command += ["--nbval-sanitize-with", str(ROOT / "utils" / "sanitize.cfg")]
     with tempfile.TemporaryDirectory() as private:
         return subprocess.call(
