@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -28,6 +29,15 @@ _NOT_RUN = """() => [...document.querySelectorAll('.jp-CodeCell')]
   .filter(cell => cell.querySelector('.cm-content').textContent.trim()
     && !/[0-9]/.test(cell.querySelector('.jp-InputPrompt').textContent))
   .map(cell => cell.querySelector('.cm-content').textContent)"""
+
+
+def box(locator: Locator, seconds: float = 10) -> dict[str, float]:
+    """Where an element is. A picture that is just being replaced is nowhere for a moment."""
+    end = time.monotonic() + seconds
+    while (found := locator.bounding_box()) is None and time.monotonic() < end:
+        time.sleep(0.05)
+    assert found is not None, f"{locator} is not on the page"
+    return found
 
 
 class NotebookPage:

@@ -11,7 +11,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from tests.browser.controls import dead_controls
 from tests.browser.jupyter import Server
-from tests.browser.page import NotebookPage
+from tests.browser.page import NotebookPage, box
 
 CELLS = {
     "predict": """
@@ -71,12 +71,12 @@ def test_the_picture_stays_in_place_from_step_to_step(opened: NotebookPage):
     slider, picture = card.get_by_role("slider"), card.locator(".course-picture svg")
     slider.press("Home")
     card.locator("strong", has_text="Before step 1").wait_for()
-    boxes = [picture.bounding_box()]
+    boxes = [box(picture)]
     for step in range(1, 6):
         slider.press("ArrowRight")
         card.locator("strong", has_text=f"Step {step} of 5").wait_for()
-        boxes.append(picture.bounding_box())
-    assert len({(box["width"], box["height"]) for box in boxes}) == 1
+        boxes.append(box(picture))
+    assert len({(place["width"], place["height"]) for place in boxes}) == 1
 
 
 def test_the_node_whose_turn_it_is_stays_in_view(opened: NotebookPage):
@@ -87,7 +87,7 @@ def test_the_node_whose_turn_it_is_stays_in_view(opened: NotebookPage):
     for step in range(1, 6):
         slider.press("ArrowRight")
         card.locator("strong", has_text=f"Step {step} of 5").wait_for()
-        outer, inner = view.bounding_box(), view.get_by_text("now").bounding_box()
+        outer, inner = box(view), box(view.get_by_text("now"))
         assert outer["x"] <= inner["x"]
         assert inner["x"] + inner["width"] <= outer["x"] + outer["width"]
     opened.page.set_viewport_size({"width": 1280, "height": 1000})
