@@ -19,20 +19,20 @@ FUNCTION_CRASHES: tuple[tuple[str, str, str], ...] = (
     (
         "forward_for_apply",
         ".forward() missing 1 required positional argument",
-        "`forward` was called by hand, one argument short: nobody gave it a `ctx`. "
-        "Which method makes the ctx, calls `forward` and records the node?",
+        "One argument is missing. If you called `forward` of a custom Function by hand: nobody "
+        "gave it a ctx. Which method makes one, calls `forward` and records the node?",
     ),
     (
         "forward_signature",
         ".forward() takes",
-        "Torch calls `forward` with a ctx and then the arguments; without the ctx only if the "
-        "class has a `setup_context`. Which of the two styles is yours?",
+        "Count its arguments. Torch calls `forward` of a custom Function with a ctx first; without "
+        "one only if the class has a `setup_context`. Which of the two styles is yours?",
     ),
     (
         "forward_signature",
         "missing a required argument",
-        "Torch calls `forward` with a ctx and then the arguments; without the ctx if the class has "
-        "a `setup_context`. Which of the two styles is yours?",
+        "Count its arguments. Torch calls `forward` of a custom Function with a ctx first; without "
+        "one if the class has a `setup_context`. Which of the two styles is yours?",
     ),
     (
         "dirty_not_returned",
@@ -43,14 +43,14 @@ FUNCTION_CRASHES: tuple[tuple[str, str, str], ...] = (
     (
         "backward_signature",
         ".backward() takes",
-        "Torch calls `backward` with the ctx and one gradient for each output of `forward`. "
-        "How many outputs are there, the undifferentiable ones too?",
+        "Torch calls a custom `backward` with its ctx and one gradient for each output. "
+        "How many outputs does `forward` have, undifferentiable ones too?",
     ),
     (
         "backward_signature",
         ".backward() missing",
-        "Torch calls `backward` with the ctx and one gradient for each output of `forward`. "
-        "How many outputs does yours have?",
+        "Torch calls a custom `backward` with its ctx and one gradient for each output. "
+        "How many outputs does `forward` have?",
     ),
     (
         "missing_backward",
