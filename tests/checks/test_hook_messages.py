@@ -51,6 +51,11 @@ def old_and_new():
     layer.register_full_backward_hook(lambda module, at_inputs, at_outputs: None)
 
 
+def packs_in_place():
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: t.mul_(2), lambda t: t):
+        (leaf() * 1).exp()
+
+
 PRE = "register_full_backward_pre_hook"
 CASES = [
     ("hook_returned_no_tensor", lambda: hooked(lambda g: 0.0)),
@@ -72,6 +77,7 @@ CASES = [
     ("module_has_no_name", lambda: hooked_layer(lambda m, i, o: print(m.name))),
     ("keyword_for_removal", lambda: hooked_layer(lambda m, i, o: None, remove_hook=True)),
     ("in_place_after_full_hook", overwritten_after_a_full_hook),
+    ("pack_edits_its_input", packs_in_place),
     ("mixed_hooks", old_and_new),
 ]
 

@@ -74,7 +74,8 @@ def other_way_round(f, x):
 
 def looks_at_the_graph(f, x):
     """Only what has changed its type is noticed."""
-    raw = f(x).grad_fn._raw_saved_result.data
+    y = f(x)  # kept: what is saved dies with its graph
+    raw = y.grad_fn._raw_saved_result.data
     return isinstance(raw, torch.Tensor) and raw.dtype != x.dtype
 
 
