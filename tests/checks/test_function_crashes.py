@@ -123,6 +123,31 @@ class Dirty(Scale):
         return x.mul_(k).clone()
 
 
+class SetupOfThree(Modern):
+    @staticmethod
+    def setup_context(ctx, a, b, output):
+        ctx.save_for_backward(a, b)
+
+
+class SetupOfOne(Modern):
+    @staticmethod
+    def setup_context(ctx, inputs):
+        ctx.save_for_backward(*inputs)
+
+
+class NumberSaved(Good):
+    @staticmethod
+    def forward(ctx, x, k):
+        ctx.save_for_backward(x, k)
+        return x * k
+
+
+class TupleCalled(Scale):
+    @staticmethod
+    def backward(ctx, g):
+        return g * ctx.saved_tensors()[0], None
+
+
 def back(function: type[Function]) -> None:
     function.apply(leaf() * 1, 2).sum().backward()
 
@@ -138,6 +163,10 @@ RAISING = {
     "forward_for_apply": [lambda: Good.forward(leaf(), 2)],
     "forward_signature": [lambda: back(NoCtx), lambda: back(CtxAfterAll)],
     "backward_signature": [lambda: back(BackwardOfNothing), lambda: back(BackwardOfTwo)],
+    "setup_signature": [lambda: back(SetupOfThree), lambda: back(SetupOfOne)],
+    "called_an_instance": [lambda: Good()(leaf(), 2)],
+    "saved_no_tensor": [lambda: back(NumberSaved)],
+    "called_a_tuple": [lambda: back(TupleCalled)],
     "missing_backward": [lambda: back(Scale)],
     "missing_jvp": [lambda: push(Modern)],
     "missing_vmap": [lambda: torch.func.vmap(Modern.apply)(torch.ones(2), torch.ones(2))],

@@ -53,6 +53,36 @@ FUNCTION_CRASHES: tuple[tuple[str, str, str], ...] = (
         "How many outputs does `forward` have?",
     ),
     (
+        "setup_signature",
+        ".setup_context() missing",
+        "Torch calls `setup_context` with a ctx, the inputs as one tuple, and the output. "
+        "Where do you take the tuple apart?",
+    ),
+    (
+        "setup_signature",
+        ".setup_context() takes",
+        "Torch calls `setup_context` with a ctx, the inputs as one tuple, and the output. "
+        "Which of the three does yours lack?",
+    ),
+    (
+        "called_an_instance",
+        "Legacy autograd function",
+        "You made an object of your Function and called that. A Function is never made into an "
+        "object: which method of the class do you call?",
+    ),
+    (
+        "saved_no_tensor",
+        "can only save variables, but argument",
+        "`save_for_backward` takes tensors, one by one: no tuple, no number. Are these the "
+        "`inputs` as a whole, or a number that could be an attribute of ctx?",
+    ),
+    (
+        "called_a_tuple",
+        "'tuple' object is not callable",
+        "A tuple was called like a function. `ctx.saved_tensors` and `ctx.needs_input_grad`, for "
+        "example, are tuples: how do you get at an entry?",
+    ),
+    (
         "missing_backward",
         "implement either the backward or vjp",
         "A custom Function is a black box: torch does not look into `forward`. "
