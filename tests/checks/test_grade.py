@@ -75,6 +75,12 @@ class AllStubs:
         raise NotImplementedError
 
 
+class StaticStub(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        raise NotImplementedError
+
+
 @pytest.mark.parametrize(
     "answer",
     [
@@ -85,6 +91,7 @@ class AllStubs:
         with_parentheses,
         decorated,
         AllStubs,
+        StaticStub,
         None,
         ...,
         {"a": 1, "b": ...},

@@ -58,6 +58,32 @@ def test_allocations_count_new_memory_and_nothing_else() -> None:
     assert made(lambda x: print(x)) == 0, "printing is no work of the answer"
 
 
+def test_allocations_tell_one_backward_from_one_within_another() -> None:
+    class Nested(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x.exp()
+
+        @staticmethod
+        def backward(ctx, g):
+            x = ctx.saved_tensors[0].detach().requires_grad_()
+            with torch.enable_grad():
+                return torch.autograd.grad(x.exp(), x, g)[0]
+
+    def runs(function) -> int:
+        x = X.clone().requires_grad_()
+        with Allocations() as memory:
+            function(x).sum().backward()
+        return len(memory.runs)
+
+    assert runs(torch.exp) == 1
+    assert runs(Nested.apply) == 2
+    with Allocations() as memory:
+        X.exp()
+    assert memory.runs == set()
+
+
 def test_an_inference_tensor_has_facts_too() -> None:
     with torch.inference_mode():
         made = torch.ones(2)

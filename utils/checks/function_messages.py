@@ -19,20 +19,20 @@ FUNCTION_CRASHES: tuple[tuple[str, str, str], ...] = (
     (
         "forward_for_apply",
         ".forward() missing 1 required positional argument",
-        "`forward` was called by hand, one argument short: nobody gave it a `ctx`. "
-        "Which method makes the ctx, calls `forward` and records the node?",
+        "One argument is missing. If you called `forward` of a custom Function by hand: nobody "
+        "gave it a ctx. Which method makes one, calls `forward` and records the node?",
     ),
     (
         "forward_signature",
         ".forward() takes",
-        "Torch calls `forward` with a ctx and then the arguments; without the ctx only if the "
-        "class has a `setup_context`. Which of the two styles is yours?",
+        "Count its arguments. Torch calls `forward` of a custom Function with a ctx first; without "
+        "one only if the class has a `setup_context`. Which of the two styles is yours?",
     ),
     (
         "forward_signature",
         "missing a required argument",
-        "Torch calls `forward` with a ctx and then the arguments; without the ctx if the class has "
-        "a `setup_context`. Which of the two styles is yours?",
+        "Count its arguments. Torch calls `forward` of a custom Function with a ctx first; without "
+        "one if the class has a `setup_context`. Which of the two styles is yours?",
     ),
     (
         "dirty_not_returned",
@@ -43,14 +43,44 @@ FUNCTION_CRASHES: tuple[tuple[str, str, str], ...] = (
     (
         "backward_signature",
         ".backward() takes",
-        "Torch calls `backward` with the ctx and one gradient for each output of `forward`. "
-        "How many outputs are there, the undifferentiable ones too?",
+        "Torch calls a custom `backward` with its ctx and one gradient for each output. "
+        "How many outputs does `forward` have, undifferentiable ones too?",
     ),
     (
         "backward_signature",
         ".backward() missing",
-        "Torch calls `backward` with the ctx and one gradient for each output of `forward`. "
-        "How many outputs does yours have?",
+        "Torch calls a custom `backward` with its ctx and one gradient for each output. "
+        "How many outputs does `forward` have?",
+    ),
+    (
+        "setup_signature",
+        ".setup_context() missing",
+        "Torch calls `setup_context` with a ctx, the inputs as one tuple, and the output. "
+        "Where do you take the tuple apart?",
+    ),
+    (
+        "setup_signature",
+        ".setup_context() takes",
+        "Torch calls `setup_context` with a ctx, the inputs as one tuple, and the output. "
+        "Which of the three does yours lack?",
+    ),
+    (
+        "called_an_instance",
+        "Legacy autograd function",
+        "You made an object of your Function and called that. A Function is never made into an "
+        "object: which method of the class do you call?",
+    ),
+    (
+        "saved_no_tensor",
+        "can only save variables, but argument",
+        "`save_for_backward` takes tensors, one by one: no tuple, no number. Are these the "
+        "`inputs` as a whole, or a number that could be an attribute of ctx?",
+    ),
+    (
+        "called_a_tuple",
+        "'tuple' object is not callable",
+        "A tuple was called like a function. `ctx.saved_tensors` and `ctx.needs_input_grad`, for "
+        "example, are tuples: how do you get at an entry?",
     ),
     (
         "missing_backward",

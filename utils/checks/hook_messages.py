@@ -92,6 +92,12 @@ HOOK_CRASHES: tuple[tuple[str, str, str], ...] = (
         "that in place. Does what you need take a hook of this kind?",
     ),
     (
+        "pack_edits_its_input",
+        "pack hook is modifying its input",
+        "What is handed to pack is the tensor itself, and others read it. "
+        "Which form of the operation makes a new one?",
+    ),
+    (
         "mixed_hooks",
         "both regular backward hooks and full backward hooks",
         "The module has a hook of the old kind already, and the two do not mix. "

@@ -7,6 +7,7 @@ from tests.wrong_answers.lesson_06 import (
     convolution,
     fused,
     in_place,
+    inner_step,
     proving,
     quantise,
     relu,
@@ -19,7 +20,7 @@ from tests.wrong_answers.lesson_06 import (
 
 PARTS = (
     *(basics, relu, reversal, saving, work, quantise, in_place, proving),
-    *(twice, convolution, transforms, fused),
+    *(twice, inner_step, convolution, transforms, fused),
 )
 WRONG = {id: answers for part in PARTS for id, answers in part.WRONG.items()}
 RIGHT = {id: answers for part in PARTS for id, answers in part.RIGHT.items()}

@@ -88,6 +88,10 @@ def tolerant_in_float32(function, x):
     return "twice" if gradgradcheck(function, (x,), **loose) else "once"
 
 
+def at_zero(function, x):
+    return by_errors(function, torch.zeros_like(x))
+
+
 def flags(function, x):
     x = watched(x)
     return gradcheck(function, x, raise_exception=False)
@@ -120,6 +124,7 @@ WRONG = {
         "second_not_checked": [first_for_both, gradcheck_twice],
         "only_second_order": second_only,
         "too_tolerant": [tolerant, tolerant_in_float32],
+        "checked_at_a_kink": at_zero,
         "other_words": flags,
         "marked_the_input": marks_x,
         "wrong_words": words_mixed_up,

@@ -156,6 +156,25 @@ class ANumber(Cut):
         return max(0.0, x.max().item())
 
 
+class TupleSaved(Cut):
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.save_for_backward(inputs)
+
+
+class SetupOfInputs(Cut):
+    @staticmethod
+    def setup_context(ctx, x):
+        ctx.save_for_backward(x)
+
+
+class CalledTuple(Cut):
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors()
+        return g * (x > 0)
+
+
 class OutputSaved(Cut):
     @staticmethod
     def setup_context(ctx, inputs, output):
@@ -182,6 +201,9 @@ WRONG = {
     "relu_function": {
         "saved_for_backward_typo": Typo,
         "saved_not_unpacked": [NotUnpacked, TupleGiven, TupleMultiplied],
+        "saved_no_tensor": TupleSaved,
+        "setup_signature": SetupOfInputs,
+        "called_a_tuple": CalledTuple,
         "slope_one_at_zero": [OneAtZero, OneAtZeroMasked],
         "half_slope_at_zero": HalfAtZero,
         "forgot_upstream": MaskAlone,

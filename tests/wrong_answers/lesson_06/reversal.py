@@ -131,6 +131,10 @@ def the_class(x, strength):
     return Turn
 
 
+def instance_called(x, strength):
+    return Turn()(x, strength)
+
+
 def scaled_outside(x, strength):
     class Negate(Function):
         @staticmethod
@@ -170,6 +174,7 @@ def through(answer):
 WRONG = {
     "reverse_gradient": {
         "forward_for_apply": forward_called,
+        "called_an_instance": instance_called,
         "no_custom_node": [dummy_ctx, a_module, by_detach, by_hook],
         "number_of_gradients": [through(TurnOnce), keyword],
         "gradient_for_a_number": [through(TurnWithNumber), through(TurnWithZero)],

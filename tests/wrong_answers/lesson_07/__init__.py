@@ -11,6 +11,7 @@ from tests.wrong_answers.lesson_07 import (
     modules,
     monitor,
     nodes,
+    packing,
     predict,
     recomputing,
     watching,
@@ -18,7 +19,7 @@ from tests.wrong_answers.lesson_07 import (
 
 PARTS = (
     *(watching, leaves, capturing, handles, modules, predict, nodes, many, compressing),
-    *(recomputing, monitor),
+    *(packing, recomputing, monitor),
 )
 WRONG = {id: answers for part in PARTS for id, answers in part.WRONG.items()}
 RIGHT = {id: answers for part in PARTS for id, answers in part.RIGHT.items()}

@@ -157,6 +157,9 @@ WRONG = {
             run_with(keeps, layers=lambda model: model.named_modules()),
             run_with(keeps, layers=lambda model: model.named_children()),
         ],
+        "wrong_names": run_with(
+            keeps, layers=lambda model: [n for n in model.named_children() if n[0] != "block"]
+        ),
         "late_binding": late_binding,
         "hooks_left": run_with(keeps, keep_hooks=True),
         "left_after_error": without_finally,

@@ -41,6 +41,10 @@ def nothing_back(pair):
     pair[0].to(pair[1])
 
 
+def packs_in_place(t):
+    return t.div_(1).half() if t.is_floating_point() else t
+
+
 def gives_half(f, x):
     return f(x).half()
 
@@ -98,7 +102,11 @@ WRONG = {
             under(everything_pair, lambda pair: pair[0].double()),
             under(lambda t: t.half(), lambda t: t.double()),
         ],
-        "unpacked_the_wrong_type": under(to_half, back_as_it_is),
+        "unpacked_the_wrong_type": [
+            under(to_half, back_as_it_is),
+            under(lambda t: (to_half(t), t.dtype), back_as_it_is),
+        ],
+        "pack_edits_its_input": under(packs_in_place, back_wide),
         "unpack_gives_nothing": under(lambda t: (to_half(t), t.dtype), nothing_back),
         "result_compressed": [gives_half, rounds_the_input],
         "not_compressed": [around_nothing, plain_call, under(rounds_in_place, back_as_it_is)],

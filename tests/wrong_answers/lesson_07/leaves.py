@@ -156,6 +156,19 @@ def train_weights_only(model, lr):
     ]
 
 
+def train_with(kind, **options):
+    def step_in_backward(model, lr):
+        optimisers = {p: kind([p], lr=lr, **options) for p in model.parameters() if p.requires_grad}
+
+        def hook(p):
+            optimisers[p].step()
+            p.grad = None
+
+        return [p.register_post_accumulate_grad_hook(hook) for p in optimisers]
+
+    return step_in_backward
+
+
 def train_without_handles(model, lr):
     train_per_optimiser(model, lr)
 
@@ -206,6 +219,8 @@ WRONG = {
         "post_accumulate_returned": train_returning,
         "not_moved": train_rebinding,
         "uphill": train_uphill,
+        "wrong_step": train_with(torch.optim.Adam),
+        "second_step_differs": train_with(torch.optim.SGD, momentum=0.9),
         "some_not_moved": train_weights_only,
         "no_handle": train_without_handles,
         "not_removed": train_one_handle,

@@ -94,6 +94,11 @@ class ReadsAtTheEnd(Monitor):
                 self.note(name, p.grad)
 
 
+class NeverStarts(Monitor):
+    def __enter__(self):
+        return self
+
+
 class EmptiesGrad(Monitor):
     def __exit__(self, *error):
         super().__exit__()
@@ -224,6 +229,7 @@ WRONG = {
         "no_norms": ForgetsSelf,
         "not_each_pass": ReadsAtTheEnd,
         "grads_changed": [EmptiesGrad, EmptiesGradFirst, Normalises, StoresAndReturns],
+        "nothing_collected": NeverStarts,
         "graph_held": KeepsTensors,
         "not_numbers": KeepsGradients,
         "not_a_list": OneNumber,

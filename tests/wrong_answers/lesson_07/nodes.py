@@ -36,6 +36,10 @@ def returns_a_list(edge, factor):
     return lambda gi, go: [factor * g if i == edge else g for i, g in enumerate(gi)]
 
 
+def none_for_the_others(edge, factor):
+    return lambda gi, go: tuple(factor * g if i == edge else None for i, g in enumerate(gi))
+
+
 def scales_all(edge, factor):
     return lambda gi, go: tuple(factor * g for g in gi)
 
@@ -116,6 +120,7 @@ WRONG = {
         "edited_in_place": node_hooks(in_place),
         "node_hook_returned_list": node_hooks(returns_a_list),
         "both_edges": [node_hooks(scales_all), by_the_prehook],
+        "cut_an_edge": node_hooks(none_for_the_others),
         "other_edge": node_hooks(counts_from_one),
         "all_readers": at_the_next_node,
         "invalid_number_of_gradients": node_hooks(swapped_arguments),

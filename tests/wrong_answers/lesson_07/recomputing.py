@@ -65,6 +65,21 @@ def counts_by_running(blocks, x):
     return x, counts
 
 
+def skips_the_second_time(blocks, x):
+    counts = [0] * len(blocks)
+
+    def counted(number):
+        def run(t):
+            counts[number] += 1
+            return blocks[number](t) if counts[number] == 1 else t * 1
+
+        return run
+
+    for number in range(len(blocks)):
+        x = checkpoint(counted(number), x, use_reentrant=False)
+    return x, counts
+
+
 def counts_the_calls(blocks, x):
     counts = []
     for block in blocks:
@@ -140,6 +155,8 @@ WRONG = {
         "second_run_not_counted": [by_forward_hooks, removes_too_early, counts_the_calls],
         "other_noise": other_dropout,
         "miscounted": [guesses, late_binding],
+        "recomputed_differently": skips_the_second_time,
+        "ran_too_often": counts_by_running,
         "not_a_pair": only_output,
         "some_not_checkpointed": nested,
     },

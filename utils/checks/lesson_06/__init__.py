@@ -3,6 +3,7 @@
 from utils.checks.lesson_06.basics import ADD, RELU
 from utils.checks.lesson_06.convolution import CONV
 from utils.checks.lesson_06.fused import FUSED
+from utils.checks.lesson_06.inner_step import STEP
 from utils.checks.lesson_06.proving import PROVE
 from utils.checks.lesson_06.saving import LEAKY, SIGMOID
 from utils.checks.lesson_06.surrogates import QUANTISE, REVERSE
@@ -21,6 +22,7 @@ EXERCISES = [
     LEAKY,
     PROVE,
     LOG_COSH,
+    STEP,
     CBRT,
     CONV,
     PRODUCT,

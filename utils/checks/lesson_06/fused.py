@@ -66,7 +66,7 @@ def _judge(case: Case, seen: Seen) -> Verdict:
     if not ordinary and (stopped := _unstable(seen)):
         return stopped
     each, n = reference(z, t, reduction="none"), z.numel()
-    if seen["y"].get("value") is not None and seen["y"]["value"].shape == z.shape != ():
+    if seen["y"]["kind"] == "tensor" and seen["y"]["value"].shape == z.shape:
         return not_yet(
             "not_reduced",
             "You return a loss for each entry. One number was asked for: which one?",

@@ -8,7 +8,8 @@ from utils.checks.exercise import Case, Exercise, Seen
 from utils.checks.lesson_06.common import LESSON, numbers
 from utils.checks.verdict import Verdict, not_yet, right
 
-# Off by a little, consistent in its second derivative, and the like. All are smooth.
+# Off by a little, consistent in its second derivative, and the like. All are smooth where x is,
+# above 0; `relu` has a kink at 0.
 FUNCTIONS = """\
 from torch.autograd.function import once_differentiable
 
@@ -57,6 +58,7 @@ class Once(Cube):
 functions = {
     "Cube": Cube.apply,
     "sin": torch.sin,
+    "relu": torch.relu,
     "Wrong": Wrong.apply,
     "NearlyRight": NearlyRight.apply,
     "Detached": Detached.apply,
@@ -70,7 +72,7 @@ for name, function in functions.items():
     said[name] = result if isinstance(result, str) else type(result).__name__
 """
 TRUTH = {
-    **{"Cube": "twice", "sin": "twice", "Wrong": "wrong"},
+    **{"Cube": "twice", "sin": "twice", "relu": "twice", "Wrong": "wrong"},
     **{"NearlyRight": "wrong", "Detached": "once", "Once": "once"},
 }
 
@@ -114,6 +116,12 @@ def _wrong(said: dict[str, str]) -> Verdict:
             "checked_in_float32",
             "All functions are wrong, you say, even `sin`. Gradcheck compares with differences of "
             "values a millionth apart. How many digits does a float32 have?",
+        )
+    if said["relu"] == "wrong" and said["sin"] != "wrong":
+        return not_yet(
+            "checked_at_a_kink",
+            "`relu` is wrong, you say. At 0 it has a kink, where differences of values give the "
+            "mean of both sides; everywhere else it is right. At which point were you to check?",
         )
     if "twice" not in said.values():
         return not_yet(

@@ -8,6 +8,7 @@ from utils.checks.lesson_07.many import MULTI
 from utils.checks.lesson_07.modules import FLOW, SLOW
 from utils.checks.lesson_07.monitor import MONITOR
 from utils.checks.lesson_07.nodes import NODE
+from utils.checks.lesson_07.packing import EDITED, PACKS
 from utils.checks.lesson_07.predict import PREDICT
 from utils.checks.lesson_07.recomputing import CHECKPOINT
 from utils.checks.lesson_07.watching import CLIP, WATCH
@@ -24,6 +25,8 @@ EXERCISES = [
     TRAIN,
     NODE,
     MULTI,
+    EDITED,
+    PACKS,
     COMPRESS_SAVED,
     CHECKPOINT,
     MONITOR,

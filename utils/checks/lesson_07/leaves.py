@@ -140,7 +140,7 @@ MASK = Exercise(
     ),
     symptom_hints={
         "masked_too_early": "Look at the argument of your hook, not at `weight.grad`.",
-        "edited_in_place": "Compare `mul_` with `*`.",
+        "edited_in_place": "Compare what `mul_` does with what `*` does.",
     },
     names=("Tensor.register_hook", "RemovableHandle"),
 )

@@ -21,7 +21,7 @@ first, second = v.clone(), 2 * v + 1
 y.backward(first, retain_graph=True)
 sent_intact = bool(torch.equal(first, v))
 first.zero_()  # the caller uses its memory again
-at_x, at_z = x.grad.clone(), z.grad.clone()  # the next pass adds to them
+at_x, at_z = (None if t.grad is None else t.grad.clone() for t in (x, z))  # more is added later
 y.backward(second, retain_graph=True)
 second.zero_()
 count = len(arrived)
@@ -79,6 +79,12 @@ def _judge_node(case: Case, seen: Seen) -> Verdict:
             "edited_in_place",
             "The caller's own vector changed: the gradient was edited in place, and the same "
             "tensor may leave a node on several edges. What makes a new one?",
+        )
+    if any(g is None for g in got):
+        return not_yet(
+            "cut_an_edge",
+            "Behind one of the node's edges no gradient arrives any more: None in the tuple means "
+            "that there is none at all. What should stand for an edge that is to stay as it is?",
         )
     if not is_as(*scaled):
         if is_as(1, 1, 1):

@@ -71,6 +71,12 @@ def _judge_checkpoint(case: Case, seen: Seen) -> Verdict:
             "`checkpointed` should return two things: the output, and a list with a number for "
             "each block. What did yours return?",
         )
+    if seen["forward"] != [1] * count:
+        return not_yet(
+            "ran_too_often",
+            "In the forward pass each block should run once. Do you call blocks yourself as well, "
+            "to count them?",
+        )
     y, gradients = _uncheckpointed(case)
     verdict = compare(seen["y"], y, "The output")
     if verdict.outcome != RIGHT:
@@ -86,12 +92,6 @@ def _judge_checkpoint(case: Case, seen: Seen) -> Verdict:
             "recomputed_differently",
             f"Backward stopped: {seen['problem'].split('.')[0]}. "
             "What is different when a block runs a second time?",
-        )
-    if seen["forward"] != [1] * count:
-        return not_yet(
-            "ran_too_often",
-            "In the forward pass each block should run once. Do you call blocks yourself as well, "
-            "to count them?",
         )
     if seen["backward"] == seen["forward"]:
         return not_yet(
