@@ -100,7 +100,7 @@ FAULTS = {
     "either met or left out": [FIRST | {"met": []}],
     "to be either met": [FIRST | {"left_out": "why " * WORDS_OF_A_REASON}],
     "is no reason yet": [FIRST | {"met": [], "left_out": "No time."}],
-    "so leave it off": [FIRST | {"topic": "hooks", "met": [], "left_out": "why " * 20}],
+    "so leave it off": [FIRST | {"topic": "training-loop", "met": [], "left_out": "why " * 20}],
     "is no sentence": [FIRST | {"belief": ""}],
     "names a place twice": [FIRST | {"met": 2 * FIRST["met"]}],
     "no lesson is stored": [FIRST | {"met": ["notebooks/99_none.ipynb#why"]}],
