@@ -83,7 +83,7 @@ def _judge_multi(case: Case, seen: Seen) -> Verdict:
             tolerance=1e-6,
         )
         if verdict.outcome != RIGHT:
-            if verdict.mistake == "wrong_values":
+            if verdict.mistake in ("wrong_values", "wrong_number"):
                 return not_yet(
                     "other_norm",
                     f"The number in call {place + 1} is not the total norm of what this pass "
