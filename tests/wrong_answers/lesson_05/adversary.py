@@ -153,6 +153,41 @@ def fakes_without_history(generator, discriminator, noise, optimiser):
     optimiser.step()
 
 
+def detached_and_not_frozen(generator, discriminator, noise, optimiser):
+    optimiser.zero_grad()
+    softplus(-discriminator(generator(noise).detach())).mean().backward()
+    optimiser.step()
+
+
+@frozen
+def detached_and_frozen(generator, discriminator, noise, optimiser):
+    optimiser.zero_grad()
+    softplus(-discriminator(generator(noise).detach())).mean().backward()
+    optimiser.step()
+
+
+@frozen
+def in_eval(generator, discriminator, noise, optimiser):
+    discriminator.eval()
+    plain(generator, discriminator, noise, optimiser)
+
+
+@frozen
+def stepped_by_hand(generator, discriminator, noise, optimiser):
+    optimiser.zero_grad()
+    softplus(-discriminator(generator(noise))).mean().backward()
+    with torch.no_grad():
+        for p in generator.parameters():
+            p -= optimiser.param_groups[0]["lr"] * p.grad
+
+
+@frozen
+def cleared_to_zero_before_the_step(generator, discriminator, noise, optimiser):
+    softplus(-discriminator(generator(noise))).mean().backward()
+    optimiser.zero_grad(set_to_none=False)
+    optimiser.step()
+
+
 def both_step(generator, discriminator, noise, optimiser):
     theirs = torch.optim.SGD(discriminator.parameters(), lr=0.1)
     optimiser.zero_grad()
@@ -192,7 +227,16 @@ WRONG = {
         "cleared_grads": discriminator_cleared,
         "generator_not_moved": [fakes_detached, never_steps, cleared_before_the_step],
         "only_stale_gradient": fakes_without_history,
-        "no_graph": [discriminator_under_no_grad, all_under_no_grad, scores_detached],
+        "no_graph": [
+            discriminator_under_no_grad,
+            all_under_no_grad,
+            scores_detached,
+            detached_and_frozen,
+        ],
+        "only_discriminator_reached": detached_and_not_frozen,
+        "training_flags_changed": in_eval,
+        "stepped_by_hand": stepped_by_hand,
+        "no_new_gradient": cleared_to_zero_before_the_step,
         "switched_all_on": all_on_afterwards,
         "left_frozen": frozen_for_good,
         "stale_gradient": not_cleared,

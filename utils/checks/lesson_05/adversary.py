@@ -7,7 +7,7 @@ import torch
 from utils.checks.compare import close, compare
 from utils.checks.exercise import Case, Exercise, Seen
 from utils.checks.facts import facts
-from utils.checks.lesson_05.common import LESSON, flat, numbers, run, seed
+from utils.checks.lesson_05.common import LESSON, flat, grads, numbers, run, seed
 from utils.checks.verdict import RIGHT, Verdict, not_yet, right
 
 GAN = """\
@@ -23,10 +23,21 @@ for parameter in [*generator.parameters(), *discriminator.parameters()]:
 for parameter in [*generator.parameters(), discriminator[0].weight]:
     parameter.grad = torch.rand(parameter.shape, generator=draw, dtype=torch.float64) + 1
 discriminator[2].bias.requires_grad_(False)
-optimiser = torch.optim.SGD(generator.parameters(), lr=0.5)
+discriminator[1].eval()  # a part with a mode of its own
+# The optimiser has been at work before, so that its step is not just the rate times the gradient.
+optimiser = torch.optim.SGD(generator.parameters(), lr=0.5, momentum=0.8)
+for parameter in generator.parameters():
+    moved = torch.rand(parameter.shape, generator=draw, dtype=torch.float64) + 0.5
+    optimiser.state[parameter]["momentum_buffer"] = moved
 """
 GAN_PROGRAM = """\
-answer(generator, discriminator, noise, optimiser)
+cut = False
+try:
+    answer(generator, discriminator, noise, optimiser)
+except RuntimeError as error:
+    cut = "does not require grad and does not have a grad_fn" in str(error)
+    if not cut:
+        raise
 mode_left = torch.is_grad_enabled()
 """
 
@@ -37,7 +48,7 @@ def _cases_gan(rng: torch.Generator) -> list[Case]:
             "inputs": {"noise": numbers(rng, n, d), "seed": seed(rng)},
             "given": GAN,
             "program": GAN_PROGRAM,
-            "report": ["mode_left"],
+            "report": ["cut", "mode_left"],
             "facts": ["generator", "discriminator"],
         }
         for n, d in ((5, 2), (3, 4))
@@ -49,18 +60,38 @@ def _judge_gan(case: Case, seen: Seen) -> Verdict:
     generator, discriminator, noise = (
         given[name] for name in ("generator", "discriminator", "noise")
     )
-    verdict = _judge_discriminator(facts(discriminator), seen["discriminator"])
+    if seen["cut"]:
+        return not_yet(
+            "no_graph",
+            "Backward stopped: no graph leads from your loss to anything. Something cut it off on "
+            "the way: `detach`, or a block of `no_grad` around one of the nets. The gradient has "
+            "to go through the discriminator: what keeps it out of the parameters only?",
+        )
+    parameters = list(generator.parameters())
+    old = flat(p.grad for p in parameters)
+    found = flat(grads(seen["generator"]))
+    unreached = found is None or not found.any() or close(found, old)
+    verdict = _judge_discriminator(facts(discriminator), seen["discriminator"], unreached)
     if verdict.outcome != RIGHT:
         return verdict
+    for name in ("generator", "discriminator"):
+        if seen[name]["training"] != facts(given[name])["training"]:
+            return not_yet(
+                "training_flags_changed",
+                f"The {name}, or a part of it, is in another mode than when you came: `eval()` and "
+                "`train()` are about Dropout and BatchNorm, and stay. Was that asked for?",
+            )
     if not seen["mode_left"]:
         return not_yet("mode_left_switched", "Recording is off when you leave. Who turns it on?")
-    parameters = list(generator.parameters())
-    start, old = flat(parameters), flat(p.grad for p in parameters)
+    start = flat(parameters)
+    held = flat(given["optimiser"].state[p]["momentum_buffer"] for p in parameters)
     scores = discriminator(generator(noise))
 
+    def gradient(loss: torch.Tensor) -> torch.Tensor:
+        return flat(torch.autograd.grad(loss, parameters, retain_graph=True))
+
     def step(loss: torch.Tensor) -> torch.Tensor:
-        gradient = flat(torch.autograd.grad(loss, parameters, retain_graph=True))
-        return start - 0.5 * gradient
+        return start - 0.5 * (gradient(loss) + 0.8 * held)
 
     def softplus(x: torch.Tensor) -> torch.Tensor:
         return torch.nn.functional.softplus(x)
@@ -76,7 +107,9 @@ def _judge_gan(case: Case, seen: Seen) -> Verdict:
         "The generator after your step",
         simulated={
             "generator_not_moved": start,
-            "only_stale_gradient": start - 0.5 * old,
+            "only_stale_gradient": start - 0.5 * (old + 0.8 * held),
+            "no_new_gradient": start - 0.5 * 0.8 * held,
+            "stepped_by_hand": start - 0.5 * gradient(softplus(-scores).mean()),
             "stale_gradient": want - 0.5 * old,
             "wrong_side": [fooled_less, step(-softplus(-scores).mean())],
             "sum_for_mean": step(softplus(-scores).sum()),
@@ -84,11 +117,19 @@ def _judge_gan(case: Case, seen: Seen) -> Verdict:
         },
         says={
             "generator_not_moved": (
-                "The generator did not move. Did a gradient reach them, and did the optimiser step?"
+                "The generator did not move. Did a gradient reach it, and did the optimiser step?"
             ),
             "only_stale_gradient": (
                 "The generator moved by what was in `.grad` before you came, and by nothing else: "
                 "no new gradient arrived. What cuts the way from the scores back to the generator?"
+            ),
+            "no_new_gradient": (
+                "The generator moved by what the optimiser remembers of earlier steps, and by "
+                "nothing else. What cuts the way from the scores back to the generator?"
+            ),
+            "stepped_by_hand": (
+                "The generator moved by the rate times the gradient: you made the step yourself. "
+                "This optimiser has a momentum, another one may have more: who knows its step?"
             ),
             "stale_gradient": (
                 "The generator moved by your gradient and by what was in `.grad` before you came. "
@@ -113,7 +154,8 @@ def _judge_gan(case: Case, seen: Seen) -> Verdict:
     return right("The generator learned from the discriminator, and left nothing in it.")
 
 
-def _judge_discriminator(before: Seen, after: Seen) -> Verdict:
+def _judge_discriminator(before: Seen, after: Seen, unreached: bool) -> Verdict:
+    """`unreached`: the generator got no gradient."""
     for name, was in before["state"].items():
         now = after["state"].get(name, was)
         part = f"`{name}` of the discriminator"
@@ -143,6 +185,12 @@ def _judge_discriminator(before: Seen, after: Seen) -> Verdict:
         if (was["grad"] is None) != (now["grad"] is None) or (
             was["grad"] is not None and not close(was["grad"], now["grad"])
         ):
+            if unreached:
+                return not_yet(
+                    "only_discriminator_reached",
+                    f"`.grad` of {part} has changed, and no gradient came to the generator: it is "
+                    "the wrong way round. What cuts the fakes off from the net that made them?",
+                )
             return not_yet(
                 "filled_grads",
                 f"`.grad` of {part} has changed: the gradient went through the discriminator, as "
