@@ -196,6 +196,13 @@ def one_row_at_a_time(f, x):
     return rows
 
 
+@torch.inference_mode(False)
+@torch.enable_grad()
+def transform_of_a_tracked_x(f, x):
+    x = x if x.requires_grad else x.clone()
+    return torch.func.grad(lambda x: f(x).sum())(x)
+
+
 def by_a_function_of_functions(f, x):
     with torch.inference_mode(False):
         return torch.func.grad(lambda x: f(x).sum())(x.clone().detach())
@@ -204,6 +211,49 @@ def by_a_function_of_functions(f, x):
 @torch.inference_mode(False)
 def forwards(f, x):
     return torch.func.jacfwd(lambda x: f(x).sum())(x.clone().detach())
+
+
+def switched_back_without_finally(backbone, head, x, finetune):
+    before = torch.is_grad_enabled()
+    torch.set_grad_enabled(finetune and before)
+    features = backbone(x)
+    torch.set_grad_enabled(before)
+    return head(features)
+
+
+def backbone_in_eval(backbone, head, x, finetune):
+    backbone.eval()
+    with torch.set_grad_enabled(finetune and torch.is_grad_enabled()):
+        features = backbone(x)
+    return head(features)
+
+
+def backbone_trains_if_asked(backbone, head, x, finetune):
+    backbone.train(finetune)
+    with torch.set_grad_enabled(finetune and torch.is_grad_enabled()):
+        features = backbone(x)
+    return head(features)
+
+
+def flags_put_back_in_a_finally(backbone, head, x, finetune):
+    flags = [(p, p.requires_grad) for p in backbone.parameters()]
+    try:
+        if not finetune:
+            backbone.requires_grad_(False)
+        features = backbone(x)
+    finally:
+        for p, flag in flags:
+            p.requires_grad_(flag)
+    return head(features)
+
+
+def error_kept(backbone, head, x, finetune):
+    try:
+        with torch.set_grad_enabled(finetune and torch.is_grad_enabled()):
+            features = backbone(x)
+    except KeyError as error:
+        return print(error)
+    return head(features)
 
 
 WRONG = {
@@ -217,6 +267,9 @@ WRONG = {
         "recorded_then_cut": records_then_cuts,
         "flags_changed": flags_left,
         "inner_value": head_forgotten,
+        "training_flags_changed": [backbone_in_eval, backbone_trains_if_asked],
+        "not_restored_after_error": [switched_back_without_finally, flags_put_back],
+        "swallowed_error": error_kept,
     },
     "input_gradient": {
         "recording_is_off": [mode_trusted, enabled_too_late],
@@ -226,11 +279,12 @@ WRONG = {
         "accumulated_on_old": backward_into_x,
         "by_hand": small_steps,
         "tracked": second_graph,
+        "tracked_around_a_transform": transform_of_a_tracked_x,
         "value_for_gradient": value_returned,
         "mode_left_switched": switched_on_for_good,
     },
 }
 RIGHT = {
-    "score_with_backbone": [two_branches, decorated, flags_put_back],
+    "score_with_backbone": [two_branches, decorated, flags_put_back_in_a_finally],
     "input_gradient": [by_backward, one_row_at_a_time, by_a_function_of_functions, forwards],
 }

@@ -15,9 +15,11 @@ MODEL = """\
 class Note(torch.nn.Module):
     def __init__(self):
         super().__init__()
-        self.tracked = []
+        self.tracked, self.fails = [], False
 
     def forward(self, h):
+        if self.fails:
+            raise KeyError("own error")
         self.tracked.append(h.requires_grad)
         return h
 
@@ -28,14 +30,28 @@ backbone = torch.nn.Sequential(torch.nn.Linear(x.shape[1], 4), note, torch.nn.Ta
 head = torch.nn.Linear(4, v.shape[1]).double()
 for parameter in [*backbone.parameters(), *head.parameters()]:
     torch.nn.init.uniform_(parameter, -1, 1, generator=generator)
+backbone[2].eval()  # a part with a mode of its own
 """
 SCORES_PROGRAM = """\
+import copy
+
 with torch.set_grad_enabled(recording):
     result = answer(backbone, head, x, finetune)
     mode_left = torch.is_grad_enabled()
 notes = note.tracked
 is_tensor = isinstance(result, torch.Tensor)
 tracked = is_tensor and result.requires_grad
+broken, error_seen = copy.deepcopy(backbone), not fails
+broken[1].fails = True
+flags = [parameter.requires_grad for parameter in broken.parameters()]
+with torch.set_grad_enabled(recording):
+    try:
+        if fails:
+            answer(broken, head, x, finetune)
+    except KeyError as error:
+        error_seen = error.args == ("own error",)
+    back = torch.is_grad_enabled() == recording
+    back = back and flags == [parameter.requires_grad for parameter in broken.parameters()]
 problem = attempt(lambda: result.backward(v)) if tracked else ""
 """
 
@@ -49,22 +65,51 @@ def _cases_scores(rng: torch.Generator) -> list[Case]:
                 "seed": seed(rng),
                 "finetune": finetune,
                 "recording": recording,
+                "fails": fails,
             },
             "given": MODEL,
             "program": SCORES_PROGRAM,
-            "report": ["mode_left", "notes", "tracked", "problem"],
+            "report": ["mode_left", "back", "error_seen", "notes", "tracked", "problem"],
             "facts": ["result", "backbone", "head"],
         }
-        for n, d, m, finetune, recording in (
-            (4, 3, 2, False, True),
-            (2, 4, 3, True, True),
-            (3, 2, 4, True, False),
-            (2, 5, 3, False, False),
+        for n, d, m, finetune, recording, fails in (
+            (4, 3, 2, False, True, False),
+            (2, 4, 3, True, True, False),
+            (3, 2, 4, True, False, False),
+            (2, 5, 3, False, False, False),
+            (3, 4, 2, False, True, True),
         )
     ]
 
 
 def _judge_scores(case: Case, seen: Seen) -> Verdict:
+    verdict = _judge_run(case, seen)
+    if verdict.outcome != RIGHT:
+        return verdict
+    given = run(case)
+    for name in ("backbone", "head"):
+        if facts(given[name])["training"] != seen[name]["training"]:
+            return not_yet(
+                "training_flags_changed",
+                f"The scores are right, but `{name}` or a part of it is in another mode than "
+                "before: `eval()` and `train()` are about Dropout and BatchNorm, and stay. Was "
+                "that asked for?",
+            )
+    if not seen["error_seen"]:
+        return not_yet(
+            "swallowed_error",
+            "The backbone raised an error, and the caller never saw it. Which errors are yours?",
+        )
+    if not seen["back"]:
+        return not_yet(
+            "not_restored_after_error",
+            "The backbone raised an error, and the grad mode, or a flag, stayed as you had set it: "
+            "your line that switches back was never reached. What ends whatever happens?",
+        )
+    return verdict
+
+
+def _judge_run(case: Case, seen: Seen) -> Verdict:
     given = run(case)
     backbone, head, x = given["backbone"], given["head"], given["x"]
     finetune, recording = case["inputs"]["finetune"], case["inputs"]["recording"]
