@@ -11,10 +11,11 @@ from utils.checks.verdict import RIGHT, Verdict, not_yet, right
 
 # It notes whether autograd watched, backward or forward.
 FUNCTION = """\
-watching = []
+watching, wrapped = [], []
 
 
 def f(x):
+    wrapped.append(torch._C._functorch.maybe_current_level() is not None)
     forward = torch.autograd.forward_ad._current_level >= 0
     watching.append(x.requires_grad or forward)
     return (weight * x.tanh()).sum(-1) ** 2
@@ -51,7 +52,7 @@ def _cases_slope(rng: torch.Generator) -> list[Case]:
             "inputs": {"x": numbers(rng, n, d), "weight": numbers(rng, d), "mode": mode},
             "given": FUNCTION,
             "program": SLOPE_PROGRAM,
-            "report": ["stopped", "mode_kept", "marked", "watching"],
+            "report": ["stopped", "mode_kept", "marked", "watching", "wrapped"],
             "facts": ["result", "x"],
         }
         for n, d, mode in ((3, 4, "on"), (2, 3, "no_grad"), (4, 2, "inference_mode"))
@@ -113,6 +114,13 @@ def _judge_slope(case: Case, seen: Seen) -> Verdict:
             "mode_left_switched",
             "The gradient is right, but the caller's mode was not put back. "
             "Which form of the switch ends by itself?",
+        )
+    if seen["result"]["requires_grad"] and any(seen["wrapped"]):
+        return not_yet(
+            "tracked_around_a_transform",
+            "The gradient is right, but it requires grad: a transform of `torch.func` records, on "
+            "the outside, what happens to tensors that are watched already, as the caller's `x` "
+            "is. What do you do with `x` before, or with the result after?",
         )
     if seen["result"]["requires_grad"]:
         return not_yet(
