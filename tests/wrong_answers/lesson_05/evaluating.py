@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 
+import numpy as np
 import torch
 
 
@@ -152,7 +153,29 @@ def flags_switched_off(model, batches):
 @torch.inference_mode()
 def in_inference_mode(model, batches):
     with resting(model):
+        return mean_of_squares(model, batches).item()
+
+
+@torch.no_grad()
+def as_a_tensor(model, batches):
+    with resting(model):
         return mean_of_squares(model, batches)
+
+
+@torch.no_grad()
+def never_added(model, batches):
+    total, count = 0.0, 0
+    with resting(model):
+        for x, y in batches:
+            (model(x) - y).square().sum().item()
+            count += len(y)
+    return total / count
+
+
+@torch.no_grad()
+def as_a_number_of_numpy(model, batches):
+    with resting(model):
+        return np.float64(mean_of_squares(model, batches).item())
 
 
 def with_a_switch(model, batches):
@@ -184,8 +207,10 @@ WRONG = {
         "first_batch_only": return_in_the_loop,
         "sum_over_batches": divided_by_batches,
         "no_grad_without_parentheses": without_parentheses,
+        "nothing_added_up": never_added,
+        "not_a_plain_number": as_a_tensor,
         "none": nothing_returned,
         "changed_model": flags_switched_off,
     },
 }
-RIGHT = {"evaluate": [in_inference_mode, with_a_switch]}
+RIGHT = {"evaluate": [in_inference_mode, with_a_switch, as_a_number_of_numpy]}

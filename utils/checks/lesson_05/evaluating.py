@@ -173,6 +173,7 @@ def _judge_loss(model: torch.nn.Module, batches: list, result: Seen) -> Verdict:
             "last_batch_only": [parts[-1].mean(), parts[-1].sum()],
             "first_batch_only": [parts[0].mean()],
             "sum_over_batches": torch.cat(parts).sum() / len(parts),
+            "nothing_added_up": torch.zeros_like(want),
         },
         says={
             "none": "{what} is None. Which line should return it, after all batches?",
@@ -186,12 +187,22 @@ def _judge_loss(model: torch.nn.Module, batches: list, result: Seen) -> Verdict:
                 "{what} is the sum over the samples, divided by the number of batches. "
                 "What should it be divided by?"
             ),
+            "nothing_added_up": (
+                "{what} is 0, and the model is not that good. Where do the errors come in, and do "
+                "they go into the number that you return?"
+            ),
         },
         tolerance=1e-6,
     )
     if verdict.outcome == RIGHT and result.get("requires_grad"):
         return not_yet(
             "tracked", "The loss requires grad, so each evaluation would keep a graph. Whose?"
+        )
+    if verdict.outcome == RIGHT and result["kind"] == "tensor":
+        return not_yet(
+            "not_a_plain_number",
+            "The loss is right, but it is a tensor. A plain number was asked for, as a log or a "
+            "comparison needs it: which method of a tensor with one entry gives that?",
         )
     return verdict
 
