@@ -117,7 +117,7 @@ def attribute_on_the_module(module):
 @contextmanager
 def last_layer_only(module):
     flags = flags_of(module)
-    for p in list(module.children())[-1].parameters():
+    for p in list(module.parts)[-1].parameters():
         p.requires_grad = False
     try:
         yield
@@ -132,6 +132,59 @@ def weights_only(module):
         if "weight" in name:
             p.requires_grad_(False)
     try:
+        yield
+    finally:
+        put_back(flags)
+
+
+def frozen(parameters_of):
+    """A context manager that freezes only these parameters."""
+
+    @contextmanager
+    def temporarily_frozen(module):
+        flags = flags_of(module)
+        for p in parameters_of(module):
+            p.requires_grad_(False)
+        try:
+            yield
+        finally:
+            put_back(flags)
+
+    return temporarily_frozen
+
+
+@frozen
+def own_only(module):
+    return module.parameters(recurse=False)
+
+
+@frozen
+def of_direct_parts(module):
+    return [p for part in module.children() for p in part.parameters(recurse=False)]
+
+
+@frozen
+def of_parts_only(module):
+    return [p for part in module.children() for p in part.parameters()]
+
+
+@contextmanager
+def gradients_cleared(module):
+    flags = flags_of(module)
+    module.requires_grad_(False)
+    module.zero_grad()
+    try:
+        yield
+    finally:
+        put_back(flags)
+
+
+@contextmanager
+def gradients_taken_away(module):
+    flags = flags_of(module)
+    try:
+        for p, _ in flags:
+            p.requires_grad, p.grad = False, None
         yield
     finally:
         put_back(flags)
@@ -176,7 +229,10 @@ WRONG = {
         "no_grad_for_frozen": [under_no_grad, just_no_grad, frozen_and_unrecorded],
         "eval_for_frozen": in_eval,
         "not_frozen": attribute_on_the_module,
-        "some_not_frozen": [last_layer_only, weights_only],
+        "some_not_frozen": [last_layer_only, weights_only, of_parts_only],
+        "parts_not_frozen": own_only,
+        "nothing_frozen": of_direct_parts,
+        "cleared_grads": [gradients_cleared, gradients_taken_away],
     },
 }
 RIGHT = {"temporarily_frozen": [Frozen, by_name]}

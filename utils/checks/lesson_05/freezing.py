@@ -10,34 +10,58 @@ from utils.checks.verdict import Verdict, not_yet, right
 
 MODULE = """\
 generator = torch.Generator().manual_seed(seed)
-module = torch.nn.Sequential(
-    torch.nn.Linear(x.shape[1], 4), torch.nn.Tanh(), torch.nn.Linear(4, 2)
-).double()
+
+
+class Scaled(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = torch.nn.Parameter(torch.ones(2))
+        inner = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.Tanh())
+        self.parts = torch.nn.Sequential(
+            torch.nn.Linear(x.shape[1], 4), inner, torch.nn.Linear(3, 2)
+        )
+
+    def forward(self, x):
+        return self.scale * self.parts(x)
+
+
+module = Scaled().double()
 for parameter in module.parameters():
     torch.nn.init.uniform_(parameter, -1, 1, generator=generator)
-module[0].bias.requires_grad_(False)  # frozen by somebody else, before
+module.parts[0].bias.requires_grad_(False)  # frozen by somebody else, before
+for part in (module, module.parts[0], module.parts[1][0]):  # and a backward has been here
+    first = next(part.parameters(recurse=False))
+    first.grad = torch.rand(first.shape, generator=generator, dtype=torch.float64)
 """
 FROZEN_PROGRAM = """\
 def flags():
     return [parameter.requires_grad for parameter in module.parameters()]
 
 
+def grads():
+    return [None if p.grad is None else p.grad.tolist() for p in module.parameters()]
+
+
+held, touched, cleared = grads(), False, False
+own = ["." not in name for name, _ in module.named_parameters()]
 made = answer(module)
 type_name = type(made).__name__
 is_context = hasattr(type(made), "__enter__") and hasattr(type(made), "__exit__")
 yields = not hasattr(made, "gen") or hasattr(made.gen, "__next__")
 is_context = is_context and yields
 inside, after, training, error_seen, after_error = [], [], True, "", []
+attributes = []
 leaf = x.clone().requires_grad_()
 arrived = None
 if is_context:
     with made:
         inside, training = flags(), module.training
+        attributes = sorted(name for name in vars(module) if "require" in name)
         recording = torch.is_grad_enabled()
         y = module(leaf)
-    after = flags()
+    after, cleared = flags(), grads() != held
     arrived = attempt(lambda: y.sum().backward())
-    touched = any(parameter.grad is not None for parameter in module.parameters())
+    touched = not cleared and grads() != held
     try:
         with answer(module):
             raise KeyError("from the block")
@@ -47,10 +71,10 @@ if is_context:
         error_seen = type(error).__name__
     after_error = flags()
 else:
-    recording, touched = True, False
+    recording = True
 """
 FROZEN_REPORT = ["type_name", "yields", "is_context", "inside", "after", "training", "recording"]
-FROZEN_REPORT += ["arrived", "touched", "error_seen", "after_error"]
+FROZEN_REPORT += ["own", "attributes", "cleared", "arrived", "touched", "error_seen", "after_error"]
 
 
 def _cases_frozen(rng: torch.Generator) -> list[Case]:
@@ -94,17 +118,30 @@ def _judge_frozen(case: Case, seen: Seen) -> Verdict:
             "evaluation mode. `eval()` is about Dropout and BatchNorm: which flag says whether a "
             "parameter takes a gradient?",
         )
+    if seen["inside"] == flags and not seen["attributes"]:
+        return not_yet(
+            "nothing_frozen",
+            "Inside your block all parameters require grad as before. Which ones do you switch, "
+            "and do you reach those of the parts, and of parts of parts?",
+        )
     if seen["inside"] == flags:
         return not_yet(
             "not_frozen",
             "Inside your block the parameters require grad as before. An attribute that you give "
             "the module is read by nobody: which flag, on which objects, does autograd look at?",
         )
+    top = [flag and not own for flag, own in zip(flags, seen["own"], strict=True)]
+    if seen["inside"] == top:
+        return not_yet(
+            "parts_not_frozen",
+            "Inside your block the module's own parameters are frozen, and those of its parts are "
+            "not. How do you reach the parts, and the parts of parts?",
+        )
     if any(seen["inside"]):
         return not_yet(
             "some_not_frozen",
             f"Inside your block {sum(seen['inside'])} of {len(flags)} parameters still require "
-            "grad. Do you reach those of the parts as well, and all of them?",
+            "grad. Do you reach the module's own, those of its parts, and those of parts of parts?",
         )
     if not seen["training"]:
         return not_yet(
@@ -117,6 +154,12 @@ def _judge_frozen(case: Case, seen: Seen) -> Verdict:
             "no_grad_for_frozen",
             "What was computed in your block leads back to nothing: no gradient came through to "
             "the input. What is to be switched off, the recording or the parameters' flags?",
+        )
+    if seen["cleared"]:
+        return not_yet(
+            "cleared_grads",
+            "A `.grad` of the module is not what it was when you came: somebody's gradient was in "
+            "it. You are to move flags: which line touched it?",
         )
     if seen["touched"]:
         return not_yet("not_frozen", "Gradients reached the parameters after all. Which flag?")
