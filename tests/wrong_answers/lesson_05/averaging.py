@@ -119,11 +119,44 @@ def through_data(target, source, decay):
         a.data.copy_(b)
 
 
-def by_a_state_dict(target, source, decay):
+def by_a_state_dict_alone(target, source, decay):
     state = copy.deepcopy(source.state_dict())
     for name, p in target.named_parameters():
         state[name] = decay * p.detach() + (1 - decay) * state[name]
     target.load_state_dict(state)
+
+
+def by_a_state_dict(target, source, decay):
+    by_a_state_dict_alone(target, source, decay)
+    copy_buffers(target, source)
+
+
+def data_assigned(target, source, decay):
+    for p, q in pairs(target, source):
+        p.data = decay * p.data + (1 - decay) * q.data
+    copy_buffers(target, source)
+
+
+def parts_with_buffers(target, source):
+    for mine, theirs in zip(target.modules(), source.modules(), strict=True):
+        for name, buffer in list(theirs.named_buffers(recurse=False)):
+            yield mine, name, buffer
+
+
+@torch.no_grad()
+def buffers_cloned(target, source, decay):
+    for p, q in pairs(target, source):
+        p.lerp_(q, 1 - decay)
+    for part, name, buffer in parts_with_buffers(target, source):
+        setattr(part, name, buffer.clone())
+
+
+@torch.no_grad()
+def buffers_handed_over(target, source, decay):
+    for p, q in pairs(target, source):
+        p.lerp_(q, 1 - decay)
+    for part, name, buffer in parts_with_buffers(target, source):
+        setattr(part, name, buffer)
 
 
 @torch.no_grad()
@@ -148,7 +181,10 @@ WRONG = {
         "buffers_averaged": buffers_averaged,
         "averaged_whole_numbers": all_state_averaged,
         "copied": just_loaded,
-        "aliased": data_shared,
+        "aliased": [data_shared, buffers_handed_over],
+        "buffers_replaced": buffers_cloned,
+        "new_memory": data_assigned,
+        "hidden_buffer_left": by_a_state_dict_alone,
         "replaced": new_parameters,
         "changed_source": [source_moved, roles_swapped],
     },

@@ -22,6 +22,8 @@ def net():
         torch.nn.init.uniform_(tensor, -2, 2, generator=generator)
     torch.nn.init.uniform_(made[1].running_var, 0.5, 2, generator=generator)
     made[1].num_batches_tracked += int(torch.randint(5, 50, (), generator=generator))
+    norm = torch.rand(3, generator=generator, dtype=torch.float64)
+    made[0].register_buffer("last_norm", norm, persistent=False)  # in no state_dict
     return made
 
 
@@ -34,13 +36,19 @@ def tensors(module):
     return [*module.parameters(), *module.buffers()]
 
 
-held = tensors(target)
+def places(tensors):
+    return [tensor.untyped_storage().data_ptr() for tensor in tensors]
+
+
+held, parameters = tensors(target), [*target.parameters()]
+before = [tensor.detach() for tensor in held]  # keeps the memory, so no address is used again
 for _ in range(2):
     answer(target, source, decay)
 now = tensors(target)
-same = len(held) == len(now) and all(a is b for a, b in zip(held, now))
-addresses = {tensor.untyped_storage().data_ptr() for tensor in tensors(source)}
-shared = any(tensor.untyped_storage().data_ptr() in addresses for tensor in now)
+same_parameters = [*map(id, parameters)] == [*map(id, target.parameters())]
+same_buffers = [*map(id, held)] == [*map(id, now)]
+shared = any(place in places(tensors(source)) for place in places(now))
+in_place = places(before) == places(now)
 """
 
 
@@ -51,7 +59,7 @@ def _cases(rng: torch.Generator) -> list[Case]:
             "inputs": {"width": width, "decay": decay, "watched": watched, "seed": seed(rng)},
             "given": NETS,
             "program": PROGRAM,
-            "report": ["same", "shared"],
+            "report": ["same_parameters", "same_buffers", "shared", "in_place"],
             "facts": ["target", "source"],
         }
         for width, decay, watched in ((4, 0.9, False), (2, 0.75, True))
@@ -68,7 +76,7 @@ def _judge(case: Case, seen: Seen) -> Verdict:
                 f"`{name}` of `source` changed (its {what}). The source is still being trained by "
                 "somebody else: which of the two nets should move?",
             )
-    if not seen["same"]:
+    if not seen["same_parameters"]:
         return not_yet(
             "replaced",
             "The target holds other parameter objects than before: who kept the old ones, an "
@@ -79,6 +87,12 @@ def _judge(case: Case, seen: Seen) -> Verdict:
             "aliased",
             "The target and the source share memory now, so the target will jump with each step "
             "of the source. Which assignment copies values and which hands out memory?",
+        )
+    if not seen["same_buffers"]:
+        return not_yet(
+            "buffers_replaced",
+            "The target holds other buffer objects than before: who kept the old ones is left "
+            "behind. How do you change a buffer in place?",
         )
     state = seen["target"]["state"]
     if any(fact["grad_fn"] for fact in state.values()):
@@ -101,6 +115,13 @@ def _judge(case: Case, seen: Seen) -> Verdict:
     def twice(a: float, b: float) -> torch.Tensor:
         return a * (a * t + b * s) + b * s
 
+    if not (seen["in_place"] or close(now, t)):
+        return not_yet(
+            "new_memory",
+            "The target's tensors are the same objects, but they have new memory now: an "
+            "assignment to `.data` moved them there, and what looks at the old memory, such as a "
+            "view or a shared weight, is left behind. Which operation writes into the old one?",
+        )
     verdict = compare(
         now,
         twice(d, 1 - d),
@@ -125,10 +146,18 @@ def _judge(case: Case, seen: Seen) -> Verdict:
     )
     if verdict.outcome != RIGHT:
         return verdict
+    theirs = before["source"]["state"]["1.running_mean"]["value"]
+    counted = close(state["1.running_mean"]["value"], theirs)
     for name, fact in state.items():
         own, theirs = before["target"]["state"][name], before["source"]["state"][name]
         if fact["parameter"] or close(fact["value"], theirs["value"]):
             continue
+        if close(fact["value"], own["value"]) and name == "0.last_norm" and counted:
+            return not_yet(
+                "hidden_buffer_left",
+                f"The buffer `{name}` is as it was. It is not persistent, so no `state_dict` has "
+                "it: who lists every buffer?",
+            )
         if close(fact["value"], own["value"]):
             return not_yet(
                 "buffers_left",
