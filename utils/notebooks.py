@@ -78,6 +78,8 @@ def normalise(notebook: NotebookNode) -> None:
         kept = {key: cell.metadata[key] for key in _KEPT_OF_A_CELL if key in cell.metadata}
         if is_check(cell):
             kept["tags"] = [*kept.get("tags", ()), RAISES]  # so that Run All goes on
+        if is_prediction(cell):
+            kept["jupyter"] = {"source_hidden": True}  # it holds the replies
         kept["tags"] = sorted(set(kept.get("tags", ())))
         if not kept["tags"]:
             del kept["tags"]
@@ -92,6 +94,11 @@ def is_check(cell: NotebookNode) -> bool:
     """Whether nbgrader gives points for running this cell."""
     nbgrader = cell.metadata.get("nbgrader", {})
     return cell.cell_type == "code" and nbgrader.get("grade", False)
+
+
+def is_prediction(cell: NotebookNode) -> bool:
+    """Whether this cell asks the learner to predict; its source tells which choice is right."""
+    return cell.cell_type == "code" and cell.source.startswith("predict(")
 
 
 def tags(cell: NotebookNode) -> list[str]:

@@ -25,10 +25,13 @@ NOISE = {
 }
 
 _KERNEL = "window.jupyterapp?.shell.currentWidget?.sessionContext?.session?.kernel?.status"
+# A folded cell has no text and no number on the page; it has run when there is an output.
 _NOT_RUN = """() => [...document.querySelectorAll('.jp-CodeCell')]
-  .filter(cell => cell.querySelector('.cm-content').textContent.trim()
-    && !/[0-9]/.test(cell.querySelector('.jp-InputPrompt').textContent))
-  .map(cell => cell.querySelector('.cm-content').textContent)"""
+  .map(cell => [cell, cell.querySelector('.cm-content')?.textContent.trim()])
+  .filter(([cell, text]) => text === undefined
+    ? !cell.querySelector('.jp-OutputArea-child')
+    : text && !/[0-9]/.test(cell.querySelector('.jp-InputPrompt').textContent))
+  .map(([cell, text]) => text ?? 'a folded cell')"""
 
 
 def box(locator: Locator, seconds: float = 10) -> dict[str, float]:

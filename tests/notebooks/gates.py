@@ -123,6 +123,9 @@ def shape(notebook: NotebookNode, title: str, predictions: int, failures: int) -
         lines = [line for line in cell.source.splitlines() if line.strip()]
         if len(lines) > LINES_IN_A_CELL:
             complaints.append(f"cell {cell.id} has {len(lines)} lines; {LINES_IN_A_CELL} at most")
+        folded = cell.metadata.get("jupyter", {}).get("source_hidden", False)
+        if "predict(" in cell.source and not folded:
+            complaints.append(f"cell {cell.id} shows its replies before the learner has chosen")
     predicted = sum("predict(" in cell.source for cell in code)
     broken = sum("break-it" in notebooks.tags(cell) for cell in code)
     if predicted < predictions:

@@ -198,6 +198,7 @@ def test_a_lesson_of_the_right_shape() -> None:
         ("predictions", "2 predictions"),
         ("failures", "2 cells"),
         ("card", "card"),
+        ("open replies", "replies"),
     ],
 )
 def test_a_lesson_of_another_shape(fault: str, word: str) -> None:
@@ -212,9 +213,12 @@ def test_a_lesson_of_another_shape(fault: str, word: str) -> None:
         del cells[1]
     elif fault == "failures":
         del cells[5]
-    else:
+    elif fault == "card":
         cells[-1].source = "## The end"
-    complaints = gates.shape(clean(*cells), "01 Title", 3, 3)
+    lesson = clean(*cells)
+    if fault == "open replies":
+        del lesson.cells[1].metadata["jupyter"]
+    complaints = gates.shape(lesson, "01 Title", 3, 3)
     assert len(complaints) == 1
     assert word in complaints[0]
 
