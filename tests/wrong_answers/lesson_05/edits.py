@@ -131,6 +131,28 @@ def reads_the_counter_too_late(t, edit):
     return "silent"
 
 
+def compares_sums(t, edit):
+    version, before = t._version, t.sum().item()
+    edit(t)
+    if t._version != version:
+        return "counted"
+    if t.sum().item() == before:
+        return "untouched"
+    increment_version(t)
+    return "silent"
+
+
+def compares_roughly(t, edit):
+    version, before = t._version, t.detach().clone()
+    edit(t)
+    if t._version != version:
+        return "counted"
+    if torch.allclose(before, t):
+        return "untouched"
+    increment_version(t)
+    return "silent"
+
+
 def swaps_the_words(t, edit):
     words = {"counted": "silent", "silent": "counted", "untouched": "untouched"}
     return words[in_full(t, edit)]
@@ -233,6 +255,8 @@ WRONG = {
         "same_values_are_counted": values_have_the_first_word,
         "counter_not_read_before": [reads_the_counter_too_late, reads_the_counter_of_data],
         "counter_started_higher": compares_with_zero,
+        "compared_sums": compares_sums,
+        "compared_roughly": compares_roughly,
         "words_swapped": swaps_the_words,
         "not_told": only_reports,
         "false_alarm": always_tells,
