@@ -57,6 +57,10 @@ def flattened(t):
     return np.array([x.item() for x in t.flatten()], dtype=t.detach().numpy().dtype)
 
 
+def list_of_its_dtype(t):
+    return np.array(t.tolist(), dtype=t.detach().numpy().dtype)
+
+
 def a_scalar_of_numpy(t):
     return t.detach().numpy()[()].copy()
 
@@ -86,7 +90,7 @@ WRONG = {
         "cut_the_caller": [cut_in_place, switched_off],
         "not_an_array": [as_a_list, still_a_tensor],
         "wrong_dtype": [by_way_of_a_list, in_double],
-        "wrong_shape": flattened,
+        "wrong_shape": [flattened, list_of_its_dtype],
         "scalar_for_array": a_scalar_of_numpy,
     },
 }

@@ -65,6 +65,7 @@ def _cases(rng: torch.Generator) -> list[Case]:
             ("inner", (4,), torch.float64),
             ("plain", (3, 2), torch.int64),
             ("number", (5,), torch.float32),
+            ("plain", (0, 3), torch.float32),
         )
     ]
 
@@ -113,7 +114,8 @@ def _judge(case: Case, seen: Seen) -> Verdict:
             f"The tensor holds {seen['want_dtype']} and your array {seen['dtype']}: it went "
             "through Python's own numbers, or through a cast. Is there a way without?",
         )
-    if not close(torch.tensor(seen["values"], dtype=numbers.dtype), numbers):
+    values = torch.tensor(seen["values"], dtype=numbers.dtype).reshape(numbers.shape)
+    if not torch.equal(values, numbers):
         return not_yet(
             "wrong_values",
             "The array does not hold the tensor's numbers. What happens to them on the way?",
