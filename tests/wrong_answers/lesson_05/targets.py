@@ -170,6 +170,10 @@ def by_a_function(x):
     return Through.apply(x)
 
 
+def made_a_leaf(x):
+    return x.round().detach().requires_grad_()
+
+
 WRONG = {
     "td_loss": {
         "target_not_detached": [nothing_detached, returned_from_no_grad],
@@ -184,6 +188,7 @@ WRONG = {
         "not_a_tensor": as_a_number,
     },
     "round_through": {
+        "new_leaf": made_a_leaf,
         "zero_slope": [plainly_rounded, sum_of_all],
         "detached": [rounded_and_detached, rounded_data, sum_under_no_grad],
         "sign_of_the_correction": wrong_part_detached,

@@ -208,8 +208,14 @@ def _judge_round(case: Case, seen: Seen) -> Verdict:
             f"The values are right, but backward stops: {seen['problem']}. Which operation is it?",
         )
     gradient = seen["x"]["grad"]
+    if gradient is None:
+        return not_yet(
+            "new_leaf",
+            "What you return requires grad, but nothing arrived at `x`: it is a new leaf, and "
+            "backward ends there. Which of your calls cut it off from `x`?",
+        )
     verdict = compare(
-        torch.zeros_like(x) if gradient is None else gradient,
+        gradient,
         v,
         "`x.grad`",
         simulated={
