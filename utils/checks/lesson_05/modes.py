@@ -145,12 +145,15 @@ def _judge(case: Case, seen: Seen) -> Verdict:
         else None
     )
     allowed = (True, False, RAISES)
-    if said is None or any(type(v) not in (bool, str) or v not in allowed for v in said.values()):
-        return not_yet(
-            "not_a_prediction",
-            "`predictions` should return a dict that gives the number of each line True, False or "
-            '"raises". Which entry looks different in yours?',
-        )
+    wanted = "`predictions` should return a dict that gives the number of each line True, False or "
+    if said is None:
+        return not_yet("not_a_prediction", f'{wanted}"raises". It gave something else: what is it?')
+    for key, word in said.items():
+        if type(word) not in (bool, str) or word not in allowed:
+            return not_yet(
+                "not_a_prediction",
+                f'{wanted}"raises". Your entry for {key} is none of the three: which do you mean?',
+            )
     missing = [number for number in LINES if str(number) not in said]
     if missing:
         lines = ", ".join(map(str, missing))
@@ -177,7 +180,7 @@ MODES = Exercise(
         "was entered last?",
         "A mode acts on the results of operations, never on tensors that exist already and never "
         "on flags that somebody asks for. Inference mode goes further: its results have no "
-        "version counter, so they can never be part of a graph.",
+        "version counter, so backward may not keep them.",
         "Run one line in a fresh cell and print `y.requires_grad`. Seven of the lines raise: two "
         "for a change in place, four for an inference tensor, and one for Python alone.",
     ),
