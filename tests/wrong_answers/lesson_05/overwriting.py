@@ -193,6 +193,15 @@ def fewer_steps(x, w):
     return q.relu()
 
 
+def shift_left_out(x, w):
+    g = 3 * ((x @ w + 0.5).exp() + 1).log()
+    return (g.square() + g).relu()
+
+
+def nothing_in_it(x, w):
+    return (x @ w) * 0
+
+
 WRONG = {
     "in_place_or_not": {
         "changed_saved": [
@@ -201,7 +210,8 @@ WRONG = {
         ],
         "hidden_from_autograd": [through_data, one_through_data],
         "all_out_of_place": [all_new, cloned_everywhere],
-        "lost_update": [result_thrown_away, shift_thrown_away],
+        "lost_update": [result_thrown_away, shift_thrown_away, shift_left_out],
+        "all_zero": nothing_in_it,
         "shifted_before_square": lines_moved,
         "detached": [nothing_recorded, detached_in_the_middle],
         "edited_one_of_many_views": row_by_row,

@@ -98,8 +98,11 @@ def _judge(case: Case, seen: Seen) -> Verdict:
         },
         says={
             "lost_update": (
-                "{what} lacks one of the steps: its result was thrown away. What does "
-                "`e + 1` do, on a line of its own?"
+                "{what} lacks one of the steps, or its result was thrown away. Is each line of "
+                "`flawed` there, and what does `e + 1` do on a line of its own?"
+            ),
+            "all_zero": (
+                "{what} is all zeros, and `flawed` gives other numbers. Which step makes them so?"
             ),
             "shifted_before_square": (
                 "{what} takes the square after the shift. In which order do the lines run?"
