@@ -218,6 +218,23 @@ def gives_a_list(fn):
     return wrapper
 
 
+def exact_types(fn):
+    def tracked(thing):
+        if type(thing) is torch.Tensor:
+            return thing.requires_grad
+        if type(thing) is dict:
+            thing = list(thing.values())
+        return type(thing) in (list, tuple) and any(map(tracked, thing))
+
+    @functools.wraps(fn)
+    @torch.no_grad()
+    def wrapper(*args, **kwargs):
+        out = fn(*args, **kwargs)
+        return complain(torch.ones(1, requires_grad=True)) if tracked(out) else out
+
+    return wrapper
+
+
 def runs_at_once(fn):
     with torch.no_grad():
         return fn.__name__
@@ -272,6 +289,7 @@ WRONG = {
         "no_proof": [no_check, asks_for_the_mode],
         "mode_trusted": inference_mode_alone,
         "nested_overlooked": [top_level_only, one_level_down],
+        "subclass_overlooked": exact_types,
         "leaf_overlooked": asks_for_grad_fn,
         "recorded_then_cut": [cuts_afterwards, checks_without_no_grad],
         "cut_in_silence": cuts_in_silence,
