@@ -35,7 +35,7 @@ class Row:
     @property
     def ratio(self) -> float | None:
         """How many times the peer's number is ours."""
-        if self.ours is None or self.theirs is None or self.ours == 0:
+        if self.ours is None or self.theirs is None or self.ours <= 0:
             return None
         return self.theirs / self.ours
 
