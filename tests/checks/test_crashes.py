@@ -17,6 +17,10 @@ def integer_dtype():
     torch.tensor([1, 2], requires_grad=True)
 
 
+def dtypes_differ():
+    torch.ones(2, dtype=torch.float64) @ torch.ones(2)
+
+
 def in_place_on_leaf():
     w = leaf()
     w -= 1

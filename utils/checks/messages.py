@@ -11,6 +11,12 @@ CRASHES: tuple[tuple[str, str, str], ...] = (
         "Which dtype did the tensor get, and who chose it?",
     ),
     (
+        "dtypes_differ",
+        "same dtype",
+        "Two tensors of different precision meet here, and torch will not choose for you. Which "
+        "dtype has what you were given, and which one did you make yourself?",
+    ),
+    (
         "in_place_on_leaf",
         "leaf Variable that requires grad",
         "A leaf may not change in place while autograd records. "
@@ -25,8 +31,9 @@ CRASHES: tuple[tuple[str, str, str], ...] = (
     (
         "no_graph",
         "does not require grad and does not have a grad_fn",
-        "Nothing behind this tensor is watched, so there is no graph to go back through. "
-        "Which tensor should require grad, and from when on?",
+        "Nothing behind this tensor is watched, so there is no graph to go back through. Which "
+        "tensor should require grad, and from when on? And if a backward made it: what records "
+        "a backward?",
     ),
     (
         "optimising_a_nonleaf",
