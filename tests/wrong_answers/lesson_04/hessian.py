@@ -97,6 +97,28 @@ def hvp_by_double_backward(f, x, u):
     return torch.autograd.grad(g, x, u)[0]
 
 
+def hvp_by_two_backwards_into_grad(f, x, u):
+    x = watched(x)
+    f(x).backward(create_graph=True)
+    (x.grad @ u).backward()
+    return x.grad.detach()
+
+
+def hvp_multiplied_after(f, x, u):
+    return hvp_row_sums(f, x, u) * u
+
+
+def hvp_that_uses_up_u(f, x, u):
+    product = jvp(grad(f), (x,), (u,))[1]
+    u.zero_()
+    return product
+
+
+def hvp_on_the_callers_x(f, x, u):
+    (g,) = torch.autograd.grad(f(x.requires_grad_()), x, create_graph=True)
+    return torch.autograd.grad(g, x, u)[0]
+
+
 def hvp_by_hvp(f, x, u):
     return functional.hvp(f, x, u)[1]
 
@@ -115,7 +137,7 @@ def hvp_by_vjp(f, x, u):
 
 
 def hvp_by_backward(f, x, u):
-    x.requires_grad_()
+    x = watched(x)
     torch.autograd.grad(f(x), x, create_graph=True)[0].backward(u)
     return x.grad
 
@@ -204,6 +226,10 @@ WRONG = {
         "twice_multiplied": hvp_weighted_row_sums,
         "hessian_itself": hvp_whole,
         "diagonal_only": hvp_diagonal,
+        "gradient_added": hvp_by_two_backwards_into_grad,
+        "multiplied_after": hvp_multiplied_after,
+        "changed_input": hvp_that_uses_up_u,
+        "marked_the_input": hvp_on_the_callers_x,
         "one_by_one": hvp_row_by_row,
         "finite_differences": hvp_differences,
         "not_a_scalar_function": [hvp_of_vector, hvp_of_vector_by_grad],

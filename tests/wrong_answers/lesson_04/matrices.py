@@ -199,11 +199,54 @@ def mode_by_strategy(f, x):
     return functional.jacobian(f, x, strategy=strategy, vectorize=True)
 
 
+def rows_never_cleared(f, x):
+    x, found = watched(x), []
+    for y in f(x):
+        y.backward(retain_graph=True)
+        found.append(x.grad)  # no clone, and nothing clears it
+    return torch.stack(found)
+
+
+def rows_on_the_callers_x(f, x):
+    x.requires_grad_()
+    return torch.stack([grad(y, x, retain_graph=True)[0] for y in f(x)])
+
+
+def columns_of_values(f, x):
+    return torch.stack([jvp(f, (x,), (e,))[0] for e in eye(x)], dim=1)
+
+
+def columns_of_primals(f, x):
+    found = []
+    with fw.dual_level():
+        for e in eye(x):
+            found.append(fw.unpack_dual(f(fw.make_dual(x, e))).primal)
+    return torch.stack(found, dim=1)
+
+
+def columns_never_reset(f, x):
+    u, found = torch.zeros_like(x), []
+    for j in range(len(x)):
+        u[j] = 1
+        found.append(jvp(f, (x,), (u,))[1])
+    return torch.stack(found, dim=1)
+
+
+def columns_in_single(f, x):
+    return vmap(lambda e: jvp(f, (x,), (e,))[1], out_dims=1)(torch.eye(len(x)))
+
+
+def mode_by_inputs_only(f, x):
+    return jacrev(f)(x) if len(x) > 10 else jacfwd(f)(x)
+
+
 WRONG = {
     "jacobian_by_rows": {
         "transposed": [rows_transposed, rows_transposed_by_hand],
         "accumulated_rows": rows_accumulate,
         "last_row_only": rows_all_one,
+        "all_rows_one": rows_never_cleared,
+        "marked_the_input": rows_on_the_callers_x,
         "graph_freed": rows_not_retained,
         "gradient_shape": [rows_eye_not_batched, rows_single_v_batched],
         "summed_rows": rows_by_ones,
@@ -220,6 +263,9 @@ WRONG = {
         "none_in_a_list": columns_after_level,
         "went_backward": [columns_by_jacrev, columns_by_two_backwards],
         "summed_columns": columns_summed,
+        "value_in_columns": [columns_of_values, columns_of_primals],
+        "tangent_not_reset": columns_never_reset,
+        "dtypes_differ": columns_in_single,
         "finite_differences": columns_by_differences,
     },
     "choose_the_mode": {
@@ -228,6 +274,7 @@ WRONG = {
             rows_by_backward,
             mode_swapped,
             mode_by_square,
+            mode_by_inputs_only,
         ],
         "forward_for_wide": [rows_by_jacfwd, columns_by_jvp],
         "transposed": mode_by_stacking,

@@ -21,6 +21,16 @@ def pull_by_functional_j(f, x, v):
     return v @ functional.jacobian(f, x)
 
 
+def pull_into_the_callers_x(f, x, v):
+    f(x.requires_grad_()).backward(v)
+    return x.grad
+
+
+def pull_by_columns_of_eye(f, x, v):
+    eye = torch.eye(len(x), dtype=x.dtype)
+    return torch.stack([jvp(f, (x,), (e,))[1] @ v for e in eye])
+
+
 def pull_is_push(f, x, v):
     return functional.jvp(f, x, v)[1]
 
@@ -101,7 +111,7 @@ def pull_unwatched(f, x, v):
 
 
 def pull_by_backward(f, x, v):
-    x.requires_grad_(True)
+    x = watched(x)
     f(x).backward(v)
     return x.grad
 
@@ -221,14 +231,21 @@ def push_linearised(f, x, u):
     return linearize(f, x)[1](u)
 
 
+def push_on_the_callers_x(f, x, u):
+    y = f(x.requires_grad_())
+    v = torch.zeros_like(y, requires_grad=True)
+    return grad(grad(y, x, v, create_graph=True)[0], v, u)[0]
+
+
 WRONG = {
     "pull_back_without_j": {
+        "marked_the_input": pull_into_the_callers_x,
         "built_jacobian": [pull_by_j, pull_by_functional_j],
         "pushed_forward": [pull_is_push, pull_j_times_v],
         "ones_instead_of_v": [pull_ones, pull_sum],
         "normalised": [pull_unit, pull_weights],
         "one_by_one": pull_row_by_row,
-        "column_by_column": pull_column_by_column,
+        "column_by_column": [pull_column_by_column, pull_by_columns_of_eye],
         "finite_differences": pull_differences,
         "pair_returned": pull_pair,
         "tuple_not_unpacked": pull_tuple,
@@ -239,6 +256,7 @@ WRONG = {
         "no_graph": pull_unwatched,
     },
     "push_forward_backwards": {
+        "marked_the_input": push_on_the_callers_x,
         "second_derivative": push_second_derivative,
         "input_not_tracked": push_unwatched_v,
         "no_graph": push_no_graph,

@@ -5,7 +5,9 @@ from __future__ import annotations
 import torch
 
 from utils.checks.exercise import Case, Seen
+from utils.checks.facts import facts
 from utils.checks.mistakes import MISTAKES
+from utils.checks.observers import arguments
 from utils.checks.verdict import Verdict, not_yet
 
 LESSON = "04_vjps_and_jacobians"
@@ -62,6 +64,47 @@ def no_tensor(seen: Seen, answer: str) -> Verdict | None:
             f"`{answer}` returned two things. Many functions here give the value as well as the "
             "product: which of the two was asked for?",
         )
+    return None
+
+
+def left_alone(case: Case, seen: Seen) -> Verdict | None:
+    """The verdict on tensors and modules that came as arguments and were changed; None if none."""
+    names = case["built"]
+    for name, arg, now in zip(names, arguments(case), seen["args"], strict=True):
+        was = facts(arg)
+        if was["kind"] == "module":
+            return module_left_alone(was, now)
+        if was["kind"] != "tensor":
+            continue
+        if not torch.equal(now["value"], was["value"]):
+            return not_yet("changed_input", MISTAKES["changed_input"].format(what=f"`{name}`"))
+        if now["requires_grad"] or now["grad"] is not None:
+            return not_yet(
+                "marked_the_input",
+                f"The result is right, but the caller's `{name}` requires grad now, or holds a "
+                "`.grad`: whoever calls you twice gets two gradients, added up. What could you "
+                "watch in its place?",
+            )
+    return None
+
+
+def module_left_alone(was: Seen, now: Seen) -> Verdict | None:
+    """The same for the facts of a module; its `.grad` is for the exercise to judge."""
+    if now["training"] != was["training"]:
+        return not_yet(
+            "training_flags_changed",
+            "The result is right, but the module, or a part of it, is in another mode than before: "
+            "`eval()` and `train()` are about Dropout and BatchNorm. Was that asked for?",
+        )
+    for name, before in was["state"].items():
+        after = now["state"].get(name, {})
+        same = after and torch.equal(after["value"], before["value"])
+        if not same or after["requires_grad"] != before["requires_grad"]:
+            return not_yet(
+                "changed_module",
+                f"The result is right, but the module's `{name}` is not what it was. What lets a "
+                "module run with other tensors in the place of its parameters?",
+            )
     return None
 
 

@@ -6,7 +6,14 @@ import torch
 
 from utils.checks.compare import compare
 from utils.checks.exercise import Case, Exercise, Seen
-from utils.checks.lesson_04.common import LESSON, built, by_differences, no_tensor, numbers
+from utils.checks.lesson_04.common import (
+    LESSON,
+    built,
+    by_differences,
+    left_alone,
+    no_tensor,
+    numbers,
+)
 from utils.checks.observers import arguments
 from utils.checks.verdict import RIGHT, Verdict, not_yet, right
 
@@ -48,6 +55,8 @@ def _judge(case: Case, seen: Seen) -> Verdict:
             "quadratic_form": u @ want,
             "hessian_itself": hessian,
             "twice_multiplied": want * u,
+            "gradient_added": gradient + want,
+            "multiplied_after": hessian.sum(1) * u,
         },
         says={
             "row_sums": "{what} is the gradient of the summed gradient: the sums of H's rows, "
@@ -60,6 +69,10 @@ def _judge(case: Case, seen: Seen) -> Verdict:
             "quadratic_form": "{what} is the single number uᵀHu. H u has an entry for each entry "
             "of x: which product is one too many?",
             "hessian_itself": "{what} is H itself. Where does `u` come in, and is H needed at all?",
+            "gradient_added": "{what} is H u and the gradient, added up: two backward passes went "
+            "into one `.grad`. Which call returns a gradient and leaves `.grad` alone?",
+            "multiplied_after": "{what} is the sums of H's rows, times `u` entry by entry. After "
+            "the second backward it is too late: what should `u` weigh before it?",
             "twice_multiplied": "{what} is H u times `u` once more. Where did `u` go in already?",
         },
     )
@@ -79,7 +92,9 @@ def _judge(case: Case, seen: Seen) -> Verdict:
             "The gradient is a vector, and you want one product with its Jacobian: how many "
             "passes does a single product take?",
         )
-    return right("About twice the price of a gradient, whatever the number of inputs.")
+    return left_alone(case, seen) or right(
+        "About twice the price of a gradient, whatever the number of inputs."
+    )
 
 
 HVP = Exercise(
@@ -131,7 +146,7 @@ def _judge_laplacian(case: Case, seen: Seen) -> Verdict:
     slopes = torch.stack([torch.func.grad(f)(x) for x in X])
     want = hessians.diagonal(dim1=1, dim2=2).sum(1)
     problem = no_tensor(seen, "laplacian") or by_differences(seen, want, "What you return")
-    return problem or compare(
+    verdict = problem or compare(
         seen["result"],
         want,
         "What `laplacian` returned",
@@ -159,6 +174,11 @@ def _judge_laplacian(case: Case, seen: Seen) -> Verdict:
             "wrong_shape": "{what} has shape {seen}, and {want} was asked for: a number for each "
             "point. What is a function of one point only, and how does it get to a batch?",
         },
+    )
+    if verdict.outcome != RIGHT:
+        return verdict
+    return left_alone(case, seen) or right(
+        "How far f at each point is from the mean around it: the diagonal of H, and nothing else."
     )
 
 

@@ -10,11 +10,12 @@ from utils.checks.lesson_04.common import (
     LESSON,
     MAP,
     by_differences,
+    left_alone,
     map_inputs,
     map_jacobian,
     no_tensor,
 )
-from utils.checks.observers import call_counting_cost
+from utils.checks.observers import arguments, call_counting_cost
 from utils.checks.verdict import RIGHT, Verdict, not_yet, right
 
 
@@ -32,7 +33,8 @@ def _judge_values(case: Case, seen: Seen, answer: str) -> Verdict:
     """Is it J, whichever way it came?"""
     jacobian = map_jacobian(case)
     problem = no_tensor(seen, answer) or by_differences(seen, jacobian, "What you return")
-    return problem or compare(
+    f, x = arguments(case)
+    verdict = problem or compare(
         seen["result"],
         jacobian,
         f"What `{answer}` returned",
@@ -42,6 +44,9 @@ def _judge_values(case: Case, seen: Seen, answer: str) -> Verdict:
             "summed_columns": jacobian.sum(1),
             "transposed": jacobian.T,
             "last_row_only": [jacobian[-1], jacobian[-1].expand_as(jacobian)],
+            "all_rows_one": jacobian.sum(0).expand_as(jacobian),
+            "value_in_columns": [f(x)[:, None].expand_as(jacobian), f(x).expand_as(jacobian.T)],
+            "tangent_not_reset": [jacobian.cumsum(1), jacobian.cumsum(1).T],
         },
         says={
             "accumulated_rows": "{what} grows from row to row: each row holds those before it "
@@ -52,10 +57,17 @@ def _judge_values(case: Case, seen: Seen, answer: str) -> Verdict:
             "Which u keeps one column, and how many such u are there?",
             "transposed": "{what} is J transposed: it has a row for each input. J has a row for "
             "each output: along which dimension do you stack?",
+            "all_rows_one": "{what} has the same in every row: the sum of them all. Your rows are "
+            "one and the same tensor, a `.grad` that every backward added to: what keeps each?",
+            "value_in_columns": "{what} has f(x) itself in every column. Forward mode gives the "
+            "value and the tangent: which of the two do you take?",
+            "tangent_not_reset": "{what} grows from column to column: each holds those before it "
+            "too. What is still in your tangent when the next column comes?",
             "last_row_only": "{what} holds the last row of J only. Are your rows all the same "
             "tensor, that every backward adds to or writes over?",
         },
     )
+    return (left_alone(case, seen) or verdict) if verdict.outcome == RIGHT else verdict
 
 
 def _judge_rows(case: Case, seen: Seen) -> Verdict:
@@ -71,8 +83,8 @@ def _judge_rows(case: Case, seen: Seen) -> Verdict:
     if seen["calls"] > 2:
         return not_yet(
             "ran_f_again",
-            f"This is J, but `f` ran {seen['calls']} times, once for each row. All rows come from "
-            "the same graph: what keeps it for the next backward?",
+            f"This is J, but `f` ran {seen['calls']} times for {len(map_jacobian(case))} rows. All "
+            "rows come from the same graph: what keeps it for the next backward?",
         )
     return right("One forward pass, a VJP for each row.")
 
@@ -109,9 +121,10 @@ def _judge_columns(case: Case, seen: Seen) -> Verdict:
     if verdict.outcome != RIGHT:
         return verdict
     if seen["runs"]:
+        often = "once" if len(seen["runs"]) == 1 else f"{len(seen['runs'])} times"
         return not_yet(
             "went_backward",
-            f"This is J, but the engine went backward ({len(seen['runs'])} times). A column is "
+            f"This is J, but the engine went backward ({often}). A column is "
             "what one step of the inputs does to all outputs: which mode carries a tangent along?",
         )
     if not seen["dual_calls"]:
@@ -185,7 +198,7 @@ MODE = Exercise(
     difficulty=2,
     answer="jacobian",
     observe="call_counting_cost",
-    cases=_cases_of((250, 2), (2, 200)),
+    cases=_cases_of((250, 2), (2, 200), (400, 12), (1, 8)),
     judge=_judge_mode,
     hints=(
         "How many passes does J cost by rows, and how many by columns?",

@@ -11,12 +11,18 @@ from utils.checks.lesson_04.common import (
     MAP,
     built,
     by_differences,
+    left_alone,
     map_inputs,
     map_jacobian,
     no_tensor,
     numbers,
 )
 from utils.checks.verdict import RIGHT, Verdict, not_yet, right
+
+COLUMN_BY_COLUMN = (
+    "The product is right, but nothing went backward: you put it together input by input. "
+    "How many times did `f` run for that, and how many does one backward need?"
+)
 
 
 def _cases(vector: str, of_outputs: bool):  # type: ignore[no-untyped-def]
@@ -59,6 +65,8 @@ def _judge_pull(case: Case, seen: Seen) -> Verdict:
     )
     if verdict.outcome != RIGHT:
         return verdict
+    if not seen["runs"] and seen["calls"] >= n:
+        return not_yet("column_by_column", COLUMN_BY_COLUMN)
     if size := built(seen, m, n):
         return not_yet(
             "built_jacobian",
@@ -67,18 +75,16 @@ def _judge_pull(case: Case, seen: Seen) -> Verdict:
             "Who needs the whole J, if backward takes `v` as it is?",
         )
     if not seen["runs"]:
-        return not_yet(
-            "column_by_column",
-            "The product is right, but nothing went backward: you put it together input by input. "
-            "How many times did `f` run for that, and how many does one backward need?",
-        )
+        return not_yet("column_by_column", COLUMN_BY_COLUMN)
     if len(seen["runs"]) > 1:
         return not_yet(
             "one_by_one",
             f"The product is right, but backward ran {len(seen['runs'])} times for {m} outputs. "
             "What does one backward do with a weight for each output?",
         )
-    return right(f"One backward, and nothing near the size of J, which has {m * n} numbers.")
+    return left_alone(case, seen) or right(
+        f"One backward, and nothing near the size of J, which has {m * n} numbers."
+    )
 
 
 PULL_BACK = Exercise(
@@ -160,7 +166,9 @@ def _judge_push(case: Case, seen: Seen) -> Verdict:
             f"The product is right, but backward ran {len(seen['runs'])} times. "
             "Row by row is not needed: which two vectors would do it in two?",
         )
-    return right("Two backward passes, and forward mode for functions that have none.")
+    return left_alone(case, seen) or right(
+        "Two backward passes, and forward mode for functions that have none."
+    )
 
 
 PUSH_FORWARD = Exercise(
