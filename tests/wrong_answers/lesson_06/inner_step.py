@@ -64,6 +64,19 @@ def backward_recorded(loss, w, lr):
     return loss(w - lr * w.grad)
 
 
+def backward_and_emptied(loss, w, lr):
+    loss(w).backward(create_graph=True)
+    g, w.grad = w.grad, None
+    return loss(w - lr * g)
+
+
+def backward_and_restored(loss, w, lr):
+    old, w.grad = w.grad, None
+    loss(w).backward(create_graph=True)
+    g, w.grad = w.grad, old
+    return loss(w - lr * g)
+
+
 def uphill(loss, w, lr):
     (g,) = torch.autograd.grad(loss(w), w, create_graph=True)
     return loss(w + lr * g)
@@ -117,7 +130,10 @@ WRONG = {
         "detached": [step_under_no_grad, by_optimiser],
         "changed_input": [optimiser_on_w, data_moved],
         "in_place_on_leaf": in_place,
-        "filled_grads": [from_dot_grad, backward_recorded],
+        "filled_grads": [
+            *(from_dot_grad, backward_recorded),
+            *(backward_and_emptied, backward_and_restored),
+        ],
         "not_a_tensor": as_a_number,
         "uphill": uphill,
         "no_step": before_the_step,

@@ -107,6 +107,31 @@ def words_mixed_up(function, x):
     return {"wrong": "wrong", "once": "twice", "twice": "once"}[by_errors(function, x)]
 
 
+def until_nothing_is_raised(function, x):
+    x = watched(x)
+    if not gradcheck(function, (x,), raise_exception=False):
+        return "wrong"
+    try:
+        (g,) = torch.autograd.grad(function(x).sum(), x, create_graph=True)
+        g.sum().backward()
+    except RuntimeError:
+        return "once"
+    return "twice"
+
+
+def by_requires_grad(function, x):
+    x = watched(x)
+    if not gradcheck(function, (x,), raise_exception=False):
+        return "wrong"
+    v = torch.full_like(function(x), 2.0)
+    (g,) = torch.autograd.grad(function(x), x, v, create_graph=True)
+    try:
+        (h,) = torch.autograd.grad(g, x, v, allow_unused=True)
+    except RuntimeError:
+        return "once"
+    return "twice" if g.requires_grad and h is not None else "once"
+
+
 def fast_mode(function, x):
     x = torch.tensor(x.tolist(), dtype=torch.float64, requires_grad=True)
     if not gradcheck(function, [x], raise_exception=False, fast_mode=True):
@@ -127,6 +152,7 @@ WRONG = {
         "checked_at_a_kink": at_zero,
         "other_words": flags,
         "marked_the_input": marks_x,
+        "history_for_proof": [until_nothing_is_raised, by_requires_grad],
         "wrong_words": words_mixed_up,
     }
 }

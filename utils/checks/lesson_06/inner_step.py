@@ -15,11 +15,18 @@ def loss(w):
 
 
 given = w.detach().clone()
+watched = [part for part in (w, lr, A) if part.requires_grad]
+for part in watched:
+    part.grad = part.detach() + 100
+before = [part.grad.clone() for part in watched]
 """
 PROGRAM = """\
 result = answer(loss, w, lr)
 moved = not torch.equal(w.detach(), given)
-filled = w.grad is not None or lr.grad is not None
+filled = any(
+    part.grad is None or not torch.equal(part.grad, old)
+    for part, old in zip(watched, before, strict=True)
+)
 if isinstance(result, torch.Tensor) and result.requires_grad and result.ndim == 0:
     w.grad = lr.grad = None
     result.backward(v)
@@ -35,13 +42,13 @@ def _cases(rng: torch.Generator) -> list[Case]:
                 "lr": numbers(rng, low=0.1, high=0.2),
                 "v": numbers(rng, low=2, high=3),
             },
-            "leaves": ["w", "lr"],
+            "leaves": leaves,
             "given": LOSS,
             "program": PROGRAM,
             "report": ["moved", "filled"],
             "facts": ["result", "w", "lr"],
         }
-        for n, m in ((2, 3), (4, 2))
+        for n, m, leaves in ((2, 3, ["w", "lr"]), (4, 2, ["w", "lr", "A"]))
     ]
 
 
@@ -61,6 +68,13 @@ def _judge(case: Case, seen: Seen) -> Verdict:
             "changed_input",
             "`w` itself was moved. The caller still needs it as the place that the gradient is "
             "asked for: can the step make a new tensor?",
+        )
+    if seen["filled"]:
+        return not_yet(
+            "filled_grads",
+            "`.grad` of `w`, `lr` or of another tensor that the loss uses has changed on the way. "
+            "What was in there belongs to the caller, and backward adds to it. Which call returns "
+            "a gradient and leaves every `.grad` alone?",
         )
     verdict = compare(
         seen["result"],
@@ -91,13 +105,6 @@ def _judge(case: Case, seen: Seen) -> Verdict:
             "The loss is right, but it has no graph: the step was not recorded. An optimiser steps "
             "under `no_grad`, and `.data` and `detach` leave the graph too. How do you write the "
             "step as an ordinary expression?",
-        )
-    if seen["filled"]:
-        return not_yet(
-            "filled_grads",
-            "The loss is right, but `.grad` was filled on the way: that of the step is in there "
-            "now, and the next backward would add to it. Which call returns a gradient and leaves "
-            "`.grad` alone?",
         )
     got = seen["w"]["grad"]
     if got is not None and close(got, at_fast):

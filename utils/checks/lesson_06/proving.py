@@ -55,6 +55,20 @@ class Once(Cube):
         return 3 * x**2 * g
 
 
+class Kept(torch.autograd.Function):
+    # The logarithm of cosh. Its slope comes from forward, so it has no history.
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x.tanh())
+        return x.cosh().log()
+
+    @staticmethod
+    def backward(ctx, g):
+        (slope,) = ctx.saved_tensors
+        return slope * g
+
+
 functions = {
     "Cube": Cube.apply,
     "sin": torch.sin,
@@ -63,6 +77,7 @@ functions = {
     "NearlyRight": NearlyRight.apply,
     "Detached": Detached.apply,
     "Once": Once.apply,
+    "KeptSquared": lambda x: Kept.apply(x) ** 2,
 }
 """
 PROGRAM = """\
@@ -74,6 +89,7 @@ for name, function in functions.items():
 TRUTH = {
     **{"Cube": "twice", "sin": "twice", "relu": "twice", "Wrong": "wrong"},
     **{"NearlyRight": "wrong", "Detached": "once", "Once": "once"},
+    "KeptSquared": "once",
 }
 
 
@@ -147,6 +163,14 @@ def _wrong(said: dict[str, str]) -> Verdict:
             "too_tolerant",
             "A slope that is off by a third of a percent passed. Which tolerance or which digits "
             "did you choose, and what do the defaults need?",
+        )
+    if wrong == ["KeptSquared"]:
+        return not_yet(
+            "history_for_proof",
+            "A function counts as right twice whose second derivative exists and is wrong: a part "
+            "of its backward is a constant to autograd. That a backward has a history, or raises "
+            "nothing, does not say that its derivative is right. What compares it with "
+            "differences?",
         )
     return not_yet(
         "wrong_words",
