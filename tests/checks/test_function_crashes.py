@@ -92,6 +92,12 @@ class OnlyForBackward(Modern):
         return a_tangent * b + a * b_tangent
 
 
+class TakenByIndex(Modern):
+    @staticmethod
+    def jvp(ctx, a_tangent, b_tangent):
+        return a_tangent * ctx.saved_tensors[1]
+
+
 class OneGradient(Scale):
     @staticmethod
     def backward(ctx, g):
@@ -175,7 +181,7 @@ RAISING = {
     "saved_not_unpacked": [
         *(lambda: back(TupleRepeated), lambda: back(TupleAsTensor), lambda: back(TupleGiven)),
     ],
-    "not_saved_for_forward": [lambda: push(OnlyForBackward)],
+    "not_saved_for_forward": [lambda: push(OnlyForBackward), lambda: push(TakenByIndex)],
     "number_of_gradients": [lambda: back(OneGradient)],
     "gradient_for_a_number": [lambda: back(GradientOfNumber)],
     "number_for_gradient": [lambda: back(NumberBack)],

@@ -137,6 +137,12 @@ FUNCTION_CRASHES: tuple[tuple[str, str, str], ...] = (
         "each have a list of their own. Which call fills which?",
     ),
     (
+        "not_saved_for_forward",
+        "tuple index out of range",
+        "A tuple is shorter than you take it for. If it is `ctx.saved_tensors`: backward and "
+        "forward mode each have a list of their own. Which call fills which?",
+    ),
+    (
         "number_of_gradients",
         "incorrect number of gradients",
         "`backward` returns one value for each argument of `forward` after the ctx, "

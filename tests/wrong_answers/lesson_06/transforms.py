@@ -121,6 +121,20 @@ class OwnRuleBroadcast(Rules):
         return OwnRuleBroadcast.apply(a, b), 0
 
 
+class InDimsIgnored(Rules):
+    generate_vmap_rule = False
+
+    @staticmethod
+    def vmap(info, in_dims, a, b):
+        return InDimsIgnored.apply(*torch.broadcast_tensors(a, b)), 0
+
+
+class FirstOfNothing(BackwardOnly):
+    @staticmethod
+    def jvp(ctx, at, bt):
+        return at * ctx.saved_tensors[1] + ctx.saved_tensors[0] * bt
+
+
 class OtherWords(Rules):
     @staticmethod
     def forward(a, b):
@@ -137,7 +151,8 @@ WRONG = {
         "missing_jvp": NoJvp,
         "missing_vmap": NoRule,
         "no_setup_context": Older,
-        "not_saved_for_forward": BackwardOnly,
+        "not_saved_for_forward": [BackwardOnly, FirstOfNothing],
+        "in_dims_ignored": InDimsIgnored,
         "gradients_swapped": OrderSwapped,
         "forgot_upstream": [LocalOnly, LikeBackward],
         "one_tangent_only": OneTangent,

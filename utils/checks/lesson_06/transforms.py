@@ -13,13 +13,14 @@ from utils.checks.verdict import RIGHT, Verdict, right
 PROGRAM = """\
 y = answer.apply(a, b)
 note = go(y, v, a=a, b=b)
-at, bt, stack = at.clone(), bt.clone(), stack.clone()
-pushed = pushed_a = mapped = slopes = slopes_p = None
+at, bt, stack, square = at.clone(), bt.clone(), stack.clone(), square.clone()
+pushed = pushed_a = mapped = columns = slopes = slopes_p = None
 if note["custom"]:
     p, q = a.detach(), b.detach()
     _, pushed = torch.func.jvp(answer.apply, (p, q), (at, bt))
     _, pushed_a = torch.func.jvp(lambda a: answer.apply(a, q), (p,), (at,))
     mapped = torch.func.vmap(answer.apply, in_dims=(0, None))(stack, q)
+    columns = torch.func.vmap(answer.apply, in_dims=(1, None))(square, q)
     # `torch.func.grad` would load torch's compiler here: seconds. This asks the same of the rule.
     p, rows = p.requires_grad_(), stack.clone().requires_grad_()
     many = torch.func.vmap(answer.apply, in_dims=(None, 0))(p, rows)
@@ -32,17 +33,30 @@ def _cases(rng: torch.Generator) -> list[Case]:
     for n, batch in ((3, 4), (5, 2)):
         drawn = {name: numbers(rng, n, low=0.5) for name in ("a", "b", "v", "at", "bt")}
         drawn["stack"] = numbers(rng, batch, n, low=0.5)
+        drawn["square"] = numbers(rng, n, n, low=0.5)  # rows for columns would go unnoticed
         cases.append(
             {
                 **case(PROGRAM, "a", "b", **drawn),
-                "facts": ["y", "a", "b", "pushed", "pushed_a", "mapped", "slopes", "slopes_p"],
+                "facts": [
+                    "y",
+                    "a",
+                    "b",
+                    "pushed",
+                    "pushed_a",
+                    "mapped",
+                    "columns",
+                    "slopes",
+                    "slopes_p",
+                ],
             }
         )
     return cases
 
 
 def _judge(case: Case, seen: Seen) -> Verdict:
-    a, b, v, at, bt, stack = (case["inputs"][key] for key in ("a", "b", "v", "at", "bt", "stack"))
+    a, b, v, at, bt, stack, square = (
+        case["inputs"][key] for key in ("a", "b", "v", "at", "bt", "stack", "square")
+    )
     if stopped := not_recorded(seen["note"]):
         return stopped
     swapped = "{what} is the gradient that belongs to the other input. Position i of what backward "
@@ -87,6 +101,16 @@ def _judge(case: Case, seen: Seen) -> Verdict:
             seen["mapped"],
             stack * b,
             "The product under `vmap`, over the rows of `a` with one `b`",
+        ),
+        compare(
+            seen["columns"],
+            square.T * b,
+            "The product under `vmap`, over the columns of `a` with one `b`,",
+            simulated={"in_dims_ignored": [square * b, square.T * b[:, None]]},
+            says={
+                "in_dims_ignored": "{what} took another dimension for the batch. Your own `vmap` "
+                "is told with `in_dims` which one it is: where does it look there?"
+            },
         ),
         compare(
             seen["slopes"],
