@@ -63,6 +63,16 @@ def mask_by_where(weight, mask):
     return weight.register_hook(lambda g: torch.where(mask, g, 0))
 
 
+def mask_by_float(weight, mask):
+    keep = mask.to(weight.dtype)
+
+    def hook(gradient):
+        gradient = gradient.clone()
+        return gradient.mul_(keep)
+
+    return weight.register_hook(hook)
+
+
 def train_without_freeing(model, lr):
     def hook(p):
         with torch.no_grad():
@@ -209,6 +219,7 @@ WRONG = {
         "masked_too_early": mask_what_is_there,
         "grad_is_none": mask_grad_in_the_hook,
         "post_accumulate_returned": mask_after_by_returning,
+        "old_wiped": mask_after_accumulation,
         "no_handle": mask_without_handle,
     },
     "step_in_backward": {
@@ -227,6 +238,6 @@ WRONG = {
     },
 }
 RIGHT = {
-    "train_some_entries": [mask_after_accumulation, mask_by_where],
+    "train_some_entries": [mask_by_where, mask_by_float],
     "step_in_backward": [train_per_optimiser, train_by_data],
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import torch
 from torch.utils.checkpoint import checkpoint, checkpoint_sequential
 
 
@@ -114,6 +115,18 @@ def nested(blocks, x):
     return checkpoint(run, x, use_reentrant=False), counts
 
 
+def one_around_all(blocks, x):
+    counts, _ = registers(blocks)
+    return checkpoint(torch.nn.Sequential(*blocks), x, use_reentrant=False), counts
+
+
+def late_bound_functions(blocks, x):
+    counts, _ = registers(blocks)
+    for block in blocks:
+        x = checkpoint(lambda t: block(t), x, use_reentrant=False)  # noqa: B023
+    return x, counts
+
+
 def only_output(blocks, x):
     for block in blocks:
         x = checkpoint(block, x, use_reentrant=False)
@@ -159,6 +172,8 @@ WRONG = {
         "ran_too_often": counts_by_running,
         "not_a_pair": only_output,
         "some_not_checkpointed": nested,
+        "one_checkpoint": one_around_all,
+        "late_binding": late_bound_functions,
     },
 }
 RIGHT = {"count_recomputation": [by_wrapping, without_early_stop]}

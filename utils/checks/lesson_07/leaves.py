@@ -19,6 +19,8 @@ from utils.checks.lesson_07.common import (
 from utils.checks.verdict import RIGHT, Verdict, not_yet, right
 
 MASK_PROGRAM = """\
+if old is not None:  # an earlier backward, before there was any hook
+    (weight * old).sum().backward()
 handle = answer(weight, mask)
 y = weight + update
 sent = [first.clone(), second.clone()]
@@ -46,6 +48,7 @@ def _cases_mask(rng: torch.Generator) -> list[Case]:
                 **{name: numbers(rng, *shape) for name in ("weight", "update")},
                 **{name: numbers(rng, *shape, low=1, high=3) for name in ("first", "second")},
                 "mask": mask(*shape),
+                "old": numbers(rng, *shape, low=1, high=3) if started else None,
             },
             "leaves": ["weight", "update"],
             "given": TOOLS,
@@ -53,7 +56,7 @@ def _cases_mask(rng: torch.Generator) -> list[Case]:
             "report": ["ok"],
             "facts": ["masked", "other", "plain", "sent", "weight"],
         }
-        for shape in ((3, 4), (2, 5))
+        for shape, started in (((3, 4), False), ((2, 5), True))
     ]
 
 
@@ -73,15 +76,17 @@ def _judge_mask(case: Case, seen: Seen) -> Verdict:
             "`weight` does not require grad any more: that flag is for the whole tensor, and some "
             "entries are to be trained. What can look at each entry?",
         )
-    total = first + second
+    total, old = first + second, case["inputs"]["old"]
+    before = torch.zeros_like(weight) if old is None else old
     verdict = compare(
         seen["masked"],
-        mask * total,
+        before + mask * total,
         "`weight.grad` after two backward passes",
         simulated={
-            "not_returned": total,
-            "mask_inverted": ~mask * total,
-            "masked_too_early": mask * first + second,
+            "not_returned": before + total,
+            "mask_inverted": before + ~mask * total,
+            "masked_too_early": mask * (before + first) + second,
+            "old_wiped": mask * (before + total),
         },
         says={
             "not_returned": (
@@ -90,6 +95,11 @@ def _judge_mask(case: Case, seen: Seen) -> Verdict:
             ),
             "mask_inverted": (
                 "{what} is there where `mask` is False. Which entries are to be trained?"
+            ),
+            "old_wiped": (
+                "{what} has lost what an earlier backward, before your hook, had put there. "
+                "Elsewhere yours was to add zero. Does your hook mask what comes in, or all that "
+                "is in `.grad`?"
             ),
             "masked_too_early": (
                 "{what} is masked in the first part only. A tensor hook runs before its gradient "

@@ -13,18 +13,21 @@ from utils.checks.verdict import RIGHT, Verdict, not_yet, right
 
 BLOCKS = """\
 class Noted(torch.nn.Module):
-    def __init__(self, size):
+    def __init__(self, size, number):
         super().__init__()
+        self.number = number
         self.mix = torch.nn.Linear(size, size)
         self.drop = torch.nn.Dropout(0.5)
         self.runs = 0
 
     def forward(self, x):
         self.runs += 1
+        order.append(self.number)
         return torch.sigmoid(self.drop(self.mix(x)).exp())
 
 
-blocks = [fill(Noted(x.shape[1]).double(), seed + number) for number in range(count)]
+order = []
+blocks = [fill(Noted(x.shape[1], number).double(), seed + number) for number in range(count)]
 """
 CHECKPOINT_PROGRAM = """\
 torch.manual_seed(seed)
@@ -32,6 +35,7 @@ result = answer(blocks, x)
 pair = isinstance(result, tuple | list) and len(result) == 2
 y, counts = result if pair else (result, None)
 forward = [block.runs for block in blocks]
+order.clear()
 said_forward = list(counts) if isinstance(counts, list | tuple) else None
 nodes = [y.grad_fn] if isinstance(y, torch.Tensor) and y.grad_fn is not None else []
 tracked = bool(nodes)
@@ -55,7 +59,7 @@ def _cases_checkpoint(rng: torch.Generator) -> list[Case]:
             "program": CHECKPOINT_PROGRAM,
             "report": [
                 *("pair", "forward", "said_forward", "tracked", "problem"),
-                *("backward", "said_backward", "at_weights"),
+                *("backward", "said_backward", "at_weights", "order"),
             ],
             "facts": ["y"],
         }
@@ -99,11 +103,25 @@ def _judge_checkpoint(case: Case, seen: Seen) -> Verdict:
             "No block ran again in backward, so all that is saved inside them was kept. "
             "Who throws it away and calls the block again?",
         )
+    if seen["backward"] == [1] * (count - 1) + [1 + count]:
+        return not_yet(
+            "late_binding",
+            "In backward the last block ran in every other's place: your functions look up the "
+            "loop's variable when they run, and by then the loop is over. What can a checkpoint "
+            "be given in place of a function of yours?",
+        )
     if seen["backward"] != [2] * count:
         return not_yet(
             "some_not_checkpointed",
             "In backward not each block ran once more. What is one checkpoint around, and is one "
             "inside another?",
+        )
+    if seen["order"] != list(reversed(range(count))):
+        return not_yet(
+            "one_checkpoint",
+            "In backward the blocks ran again from the first to the last, all before any gradient "
+            "had passed one: everything inside them is kept at the same time then. What is one "
+            "checkpoint around?",
         )
     got = seen["at_weights"]
     if any(g is None or not close(g, w) for g, w in zip(got, gradients, strict=True)):
