@@ -121,7 +121,23 @@ def by_a_function(module, factor):
 
 
 def slow_by_a_function(module, factor):
-    return module.register_forward_hook(lambda m, args, out: Scale.apply(out, factor))
+    def hook(module, args, out):
+        if isinstance(out, tuple):
+            return tuple(Scale.apply(part, factor) for part in out)
+        return Scale.apply(out, factor)
+
+    return module.register_forward_hook(hook)
+
+
+def on_the_input_tensor(module, factor):
+    def hook(module, args):
+        args[0].register_hook(lambda g: factor * g)
+
+    return module.register_forward_pre_hook(hook)
+
+
+def on_the_input_and_the_weights(module, factor):
+    return [on_the_input_tensor(module, factor), *on_the_weight(module, factor)]
 
 
 def slow_without_handle(module, factor):
@@ -148,6 +164,7 @@ WRONG = {
             on_all_weights_and_flow,
             slow_by_a_function,
         ],
+        "hooked_the_input": on_the_input_tensor,
         "weights_only": on_the_weight,
         "forward_changed": on_the_output,
         "scaled_weights": halves_the_weights,
@@ -161,7 +178,11 @@ WRONG = {
         "wrong_number_of_arguments": pre(lambda f: lambda m, gi, go: times(go, f)),
         "nothing_changed": pre(pre_rebinds),
         "multiplied_the_tuple": pre(lambda f: lambda m, go: go * f),
-        "invalid_number_of_gradients": pre(lambda f: lambda m, go: f * go[0]),
+        "invalid_number_of_gradients": [
+            pre(lambda f: lambda m, go: f * go[0]),
+            pre(lambda f: lambda m, go: (f * go[0],)),
+        ],
+        "hooked_the_input": on_the_input_and_the_weights,
         "weights_only": on_the_weight,
         "forward_changed": on_the_output,
         "no_handle": slow_without_handle,
@@ -171,6 +192,6 @@ RIGHT = {
     "scale_the_flow": [by_a_loop, by_prehook_on_the_input, by_a_function],
     "slow_a_module": [
         slow_by_a_function,
-        pre(lambda f: lambda m, go: (go[0].mul(f),)),
+        pre(lambda f: lambda m, go: [g.mul(f) for g in go]),
     ],
 }

@@ -27,17 +27,31 @@ class WithGain(torch.nn.Module):
         return gain * self.mix(signal).tanh()
 
 
+class TwoOutputs(torch.nn.Linear):
+    def forward(self, signal):
+        mixed = super().forward(signal)
+        return mixed.sin(), mixed.square()
+
+
 first = fill(torch.nn.Linear(x.shape[1], 3).double(), seed)
-module = torch.nn.Linear(3, 3) if kind == "layer" else WithGain()
+kinds = {"two inputs": WithGain, "two outputs": lambda: TwoOutputs(3, 3)}
+module = kinds.get(kind, lambda: torch.nn.Linear(3, 3))()
 module = fill(module.double(), seed + 1)
 head = fill(torch.nn.Linear(3, 1).double(), seed + 2)
 net = torch.nn.ModuleDict({"first": first, "module": module, "head": head})
 
 
 def loss():
-    inside = first(x).tanh()
-    inside = module(inside) if kind == "layer" else module(inside, gain)
-    return head(inside.tanh()).square().sum()
+    before = first(x).tanh()
+    inside = module(before, gain) if kind == "two inputs" else module(before)
+    if kind == "two outputs":
+        inside = inside[0] + 2 * inside[1]
+    through = head(inside.tanh()).square().sum()
+    return through + past(before) if kind == "branch" else through
+
+
+def past(before):  # another way from the first layer to the loss, beside the module
+    return (before.square() * before).sum()
 """
 PROGRAM = """\
 handle = answer(module, factor)
@@ -84,22 +98,30 @@ def _cases(rng: torch.Generator) -> list[Case]:
             (4, -2.0, "layer"),
             (2, 0.0, "layer"),
             (3, 0.25, "two inputs"),
+            (2, 0.5, "two outputs"),
+            (3, 0.5, "branch"),
         )
     ]
 
 
 def _plain(case: Case) -> dict[str, torch.Tensor]:
+    return _scaled(case, 1)
+
+
+def _scaled(case: Case, factor: float, *parts: str, past_too=False) -> dict[str, torch.Tensor]:
+    """The gradients when those of `parts` are scaled, without what came past unless `past_too`."""
     scope = run(case)
     scope["loss"]().backward()
-    return {name: p.grad for name, p in scope["net"].named_parameters()}
-
-
-def _scaled(plain: dict[str, torch.Tensor], factor: float, *parts: str) -> dict[str, torch.Tensor]:
-    """What the gradients are when those of these parts are scaled."""
-    return {
-        name: factor * gradient if name.split(".")[0] in parts else gradient
-        for name, gradient in plain.items()
-    }
+    plain = {name: p.grad.clone() for name, p in scope["net"].named_parameters()}
+    scope["net"].zero_grad()
+    if case["inputs"]["kind"] == "branch" and not past_too:
+        scope["past"](scope["first"](scope["x"]).tanh()).backward()
+    beside = {name: p.grad for name, p in scope["net"].named_parameters()}
+    for name, gradient in plain.items():
+        if name.split(".")[0] in parts:
+            rest = 0 if beside[name] is None else beside[name]
+            plain[name] = factor * (gradient - rest) + rest
+    return plain
 
 
 def _skipping_the_module(case: Case) -> dict[str, torch.Tensor]:
@@ -147,7 +169,16 @@ def _judge_common(case: Case, seen: Seen) -> Verdict | None:
             "tuple means that there is no gradient at all, not that it is zero. What is zero times "
             "a tensor?",
         )
-    if same(got, _scaled(plain, factor, "module")):
+    for parts in (("first",), ("module", "first")):
+        hooked = _scaled(case, factor, *parts, past_too=True)
+        if case["inputs"]["kind"] == "branch" and same(got, hooked):
+            return not_yet(
+                "hooked_the_input",
+                "The module's input is also read by another branch, and what comes back from that "
+                "is scaled too: a hook on a tensor sees the sum of all that its readers send. "
+                "Which hook sees what this module alone hands back?",
+            )
+    if same(got, _scaled(case, factor, "module")):
         return not_yet(
             "weights_only",
             "The module's own weights got a scaled gradient, and the layers before it got what "
@@ -169,15 +200,15 @@ def _judge_flow(case: Case, seen: Seen) -> Verdict:
     verdict = _judge_common(case, seen)
     if verdict is not None:
         return verdict
-    plain, got, factor = _plain(case), seen["gradients"], case["inputs"]["factor"]
-    if same(got, _scaled(plain, factor, "module", "first")):
+    got, factor = seen["gradients"], case["inputs"]["factor"]
+    if same(got, _scaled(case, factor, "module", "first")):
         return not_yet(
             "own_weights_too",
             "The layers before the module get `factor` times as much, but so do its own weights, "
             "and those should get what they always get. Is your hook called before or after the "
             "module's gradients are worked out?",
         )
-    if not same(got, _scaled(plain, factor, "first")):
+    if not same(got, _scaled(case, factor, "first")):
         if same(got, _skipping_the_module(case)):
             return not_yet(
                 "grad_output_returned",
@@ -227,9 +258,9 @@ def _judge_slow(case: Case, seen: Seen) -> Verdict:
     verdict = _judge_common(case, seen)
     if verdict is not None:
         return verdict
-    plain, got, factor = _plain(case), seen["gradients"], case["inputs"]["factor"]
-    if not same(got, _scaled(plain, factor, "module", "first")):
-        if same(got, _scaled(plain, factor, "first")):
+    got, factor = seen["gradients"], case["inputs"]["factor"]
+    if not same(got, _scaled(case, factor, "module", "first")):
+        if same(got, _scaled(case, factor, "first")):
             return not_yet(
                 "own_weights_missed",
                 "The layers before the module get `factor` times as much, and its own weights get "
