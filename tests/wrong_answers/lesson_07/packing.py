@@ -31,6 +31,15 @@ def by_differences(f, x, v):
     return out
 
 
+def by_differences_of_columns(f, x, v):
+    out, step = torch.zeros_like(x), 1e-6
+    for column in range(x.shape[1]):
+        e = torch.zeros_like(x)
+        e[:, column] = step
+        out[:, column] = (f(x + e) - f(x)) * v / step
+    return out.detach()
+
+
 def without_v(f, x, v):
     with allow_mutation_on_saved_tensors():
         return torch.autograd.grad(f(x).sum(), x)[0]
@@ -121,7 +130,7 @@ WRONG = {
     "gradient_despite_edits": {
         "changed_saved": plain,
         "backward_outside": backward_outside,
-        "by_hand": by_differences,
+        "by_hand": [by_differences, by_differences_of_columns],
         "ones_instead_of_v": without_v,
         "tuple_returned": the_tuple,
         "used_edited_values": reads_too_late,
