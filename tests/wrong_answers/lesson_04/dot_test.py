@@ -48,6 +48,22 @@ def agrees_ones_for_u(f, pull_back, x):
     return bool(torch.isclose(*both(f, pull_back, x, u=torch.ones_like)))
 
 
+def one_hot(t):
+    return torch.eye(len(t), dtype=t.dtype)[0]
+
+
+def agrees_one_hot(f, pull_back, x):
+    return bool(torch.isclose(*both(f, pull_back, x, one_hot, one_hot)))
+
+
+def agrees_on_the_first_input(f, pull_back, x):
+    return bool(torch.isclose(*both(f, pull_back, x, one_hot)))
+
+
+def agrees_in_single(f, pull_back, x):
+    return bool(torch.isclose(*both(f, pull_back, x, lambda x: torch.randn(len(x)))))
+
+
 def agrees_yes(f, pull_back, x):
     return bool(f(x).isfinite().all())
 
@@ -123,6 +139,8 @@ WRONG = {
         "too_loose": agrees_loosely,
         "not_random": [agrees_ones, agrees_ones_for_v, agrees_ones_for_u],
         "accepts_anything": [agrees_yes, agrees_shapes, agrees_itself],
+        "looks_at_few_entries": [agrees_one_hot, agrees_on_the_first_input],
+        "dtypes_differ": agrees_in_single,
         "not_a_truth": agrees_without_end,
         "none": agrees_prints,
         "built_jacobian": agrees_with_j,

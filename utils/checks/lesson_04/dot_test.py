@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from utils.checks.exercise import Case, Exercise, Seen
-from utils.checks.lesson_04.common import LESSON, MAP, built, map_inputs
+from utils.checks.lesson_04.common import LESSON, MAP, built, left_alone, map_inputs
 from utils.checks.mistakes import MISTAKES
 from utils.checks.verdict import Verdict, not_yet, right
 
@@ -14,6 +14,8 @@ PULL_BACK = """
 def pull_back(x, v):
     slope = 1 - torch.tanh(B @ x) ** 2
     good = (v @ A * slope) @ B
+    order = torch.arange(n)
+    order[n // 2], order[n // 2 + 2] = n // 2 + 2, n // 2
     hidden = v @ (torch.arange(m) - (m - 1) / 2).to(v) * (torch.arange(n) - (n - 1) / 2).to(v)
     return """
 RIGHT_ONE, LARGE = "right", "right and large"
@@ -22,6 +24,7 @@ WRONG_ONES = {
     "off by a percent": "1.01 * good",
     "ignores v": "(A.sum(0) * slope) @ B",
     "hidden from ones": "good + hidden",
+    "two entries swapped": "good[order]",
 }
 
 
@@ -87,7 +90,7 @@ def _judge(case: Case, seen: Seen) -> Verdict:
             f"and f has {n} inputs and {m} outputs. "
             "Two numbers are to be compared: which product with J does each need?",
         )
-    return right("Two numbers tell a wrong pullback from a right one.")
+    return left_alone(case, seen) or right("Two numbers tell a wrong pullback from a right one.")
 
 
 def _accepted(kind: str) -> Verdict:
@@ -102,6 +105,13 @@ def _accepted(kind: str) -> Verdict:
             "too_loose",
             "`agrees` says yes to a pullback that is off by a hundredth. In double precision the "
             "two numbers agree to a dozen digits: how close is close enough?",
+        )
+    if kind == "two entries swapped":
+        return not_yet(
+            "looks_at_few_entries",
+            "`agrees` says yes to a pullback that swaps two entries in the middle. With a u or v "
+            "that is zero almost everywhere, most of J is never looked at: which vectors look at "
+            "all of it at once?",
         )
     return not_yet(
         "not_random",
