@@ -92,6 +92,23 @@ def stretch_loose_stop(f, x, tolerance):
     return iterate(f, x, 0.05)
 
 
+def stretch_absolute(f, x, tolerance):
+    """Stops when the number changes by less than the tolerance, whatever its size."""
+    u, stretch = torch.randn_like(x), torch.zeros((), dtype=x.dtype)
+    for _ in range(100):
+        Ju = forth(f, x, u / u.norm())
+        before, stretch = stretch, Ju.norm()
+        if abs(before - stretch) < tolerance / 10:
+            break
+        u = back(f, x, Ju)
+    return stretch
+
+
+def stretch_in_eval(f, x, tolerance):
+    f.eval()
+    return iterate(f, x, tolerance)
+
+
 def stretch_not_normalised(f, x, tolerance):
     u = torch.randn_like(x)
     for _ in range(130):
@@ -211,6 +228,8 @@ WRONG = {
         "tangent_shape": stretch_only_forward,
         "filled_grads": stretch_fills_grads,
         "tracked": stretch_tracked,
+        "absolute_tolerance": stretch_absolute,
+        "training_flags_changed": stretch_in_eval,
         "too_many": stretch_forever,
     }
 }

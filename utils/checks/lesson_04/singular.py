@@ -7,7 +7,7 @@ import torch
 from utils.checks.compare import close, compare
 from utils.checks.exercise import Case, Exercise, Seen
 from utils.checks.facts import facts
-from utils.checks.lesson_04.common import LESSON, built, no_tensor, numbers
+from utils.checks.lesson_04.common import LESSON, built, left_alone, no_tensor, numbers
 from utils.checks.observers import arguments
 from utils.checks.verdict import RIGHT, Verdict, not_yet, right
 
@@ -30,19 +30,29 @@ def _rows(rng: torch.Generator, count: int, size: int, *, unlucky: bool = False)
 
 
 def _draw(
-    rng: torch.Generator, m: int, n: int, middle: int, tolerance: float, *, unlucky: bool = False
+    rng: torch.Generator,
+    m: int,
+    n: int,
+    middle: int,
+    tolerance: float,
+    *,
+    unlucky: bool = False,
+    scale: float = 1,
 ) -> Case:
     """A network whose J at x is U diag(stretch) B, so that its singular values are known."""
     x, b = numbers(rng, n), numbers(rng, middle)
     B = _rows(rng, middle, n, unlucky=unlucky)
     slope = 1 - torch.tanh(B @ x + b) ** 2
-    stretch = 10 * (3.5 + numbers(rng, 1)) * 0.6 ** torch.arange(middle, dtype=torch.float64)
+    stretch = (
+        scale * 10 * (3.5 + numbers(rng, 1)) * 0.6 ** torch.arange(middle, dtype=torch.float64)
+    )
     A = _rows(rng, middle, m).T * (stretch / slope)
     return {
         "inputs": {"A": A, "B": B, "b": b, "c": numbers(rng, m), "x": x, "tolerance": tolerance},
         "given": NETWORK,
         "built": ["f", "x", "tolerance"],
         "stretch": stretch,
+        "scale": scale,
     }
 
 
@@ -53,15 +63,19 @@ def _cases(rng: torch.Generator) -> list[Case]:
     return [
         _draw(rng, 300, 220, 4, 1e-3),
         _draw(rng, 160, 250, 5, 1e-8, unlucky=True),
+        _draw(rng, 140, 130, 4, 1e-5, scale=1e-7),
         flat,
     ]
 
 
 def _judge(case: Case, seen: Seen) -> Verdict:
-    stretch, tolerance = case["stretch"], case["inputs"]["tolerance"]
+    stretch, tolerance = case["stretch"] / case["scale"], case["inputs"]["tolerance"]
+    result = dict(seen["result"])
+    if isinstance(result.get("value"), float | torch.Tensor):
+        result["value"] = result["value"] / case["scale"]  # the tolerance is a relative one
     what = "What `largest_singular_value` returned"
     verdict = no_tensor(seen, "largest_singular_value") or compare(
-        seen["result"],
+        result,
         stretch[0],
         what,
         says={
@@ -71,7 +85,7 @@ def _judge(case: Case, seen: Seen) -> Verdict:
         tolerance=tolerance,
     )
     if verdict.outcome != RIGHT:
-        return _named(case, seen) or verdict
+        return _named(case, stretch, result) or verdict
     (m, _), n = case["inputs"]["A"].shape, len(case["inputs"]["x"])
     if size := built(seen, m, n):
         return not_yet(
@@ -92,8 +106,12 @@ def _judge(case: Case, seen: Seen) -> Verdict:
             f"The number is right, but `f` ran {seen['calls']} times, where some dozens would do. "
             "How do you notice that the number hardly changes any more?",
         )
-    return _judge_network(case, seen) or right(
-        "The largest singular value, and never more numbers at a time than a few vectors have."
+    return (
+        _judge_network(case, seen)
+        or left_alone(case, seen)
+        or right(
+            "The largest singular value, and never more numbers at a time than a few vectors have."
+        )
     )
 
 
@@ -118,9 +136,9 @@ def _judge_network(case: Case, seen: Seen) -> Verdict | None:
     return None
 
 
-def _named(case: Case, seen: Seen) -> Verdict | None:
+def _named(case: Case, stretch: torch.Tensor, result: Seen) -> Verdict | None:
     """A mistake that leaves its mark on the number, told with more tolerance than the answer."""
-    stretch, value = case["stretch"], seen["result"].get("value")
+    value = result.get("value")
     if not isinstance(value, float | torch.Tensor):
         return None
     value = torch.as_tensor(value, dtype=torch.float64)
@@ -156,6 +174,13 @@ def _named(case: Case, seen: Seen) -> Verdict | None:
     ):
         if close(value, mistaken, 1e-3):
             return not_yet(slug, f"What `largest_singular_value` returned {says}")
+    if 0 <= value < top and case["scale"] != 1:
+        return not_yet(
+            "absolute_tolerance",
+            "What `largest_singular_value` returned is too small, for a network that stretches by "
+            "some millionths only: you stopped too early there. The tolerance is relative: "
+            "compared with what should a change be small?",
+        )
     if 0 < value < top:
         return not_yet(
             "stopped_early",
@@ -182,7 +207,7 @@ SINGULAR = Exercise(
         "From a random u of length one: push it forward, pull the result back, normalise, repeat. "
         "The length of J u comes nearer and nearer to the answer.",
         "Stop when the length changes by less than the tolerance, relative to itself. If J u or "
-        "what comes back is zero, there is nothing to normalise.",
+        "what comes back is zero, there is nothing to normalise. The result needs no graph.",
     ),
     symptom_hints={
         "tangent_shape": "J u lives among the outputs. What brings it back to the inputs?",
