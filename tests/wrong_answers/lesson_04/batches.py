@@ -115,6 +115,16 @@ def penalty_wrapped(model, x):
     return functional.jacobian(model, x).square().sum().requires_grad_()
 
 
+def penalty_by_differences(model, x):
+    columns = [(model(x + 1e-6 * e) - model(x)) / 1e-6 for e in torch.eye(len(x), dtype=x.dtype)]
+    return torch.stack(columns).square().sum()
+
+
+def penalty_in_eval(model, x):
+    model.eval()
+    return penalty_by_jacfwd(model, x)
+
+
 def penalty_rooted(model, x):
     return jacrev(model)(x).norm()
 
@@ -202,7 +212,10 @@ WRONG = {
     },
     "jacobian_penalty": {
         "detached": [penalty_detached, penalty_not_recorded],
-        "cut_on_the_way": [penalty_wrapped, penalty_half_detached],
+        "new_leaf": penalty_wrapped,
+        "cut_on_the_way": penalty_half_detached,
+        "finite_differences": penalty_by_differences,
+        "training_flags_changed": penalty_in_eval,
         "rooted": penalty_rooted,
         "summed_rows": penalty_summed_rows,
         "mean_for_sum": penalty_mean,

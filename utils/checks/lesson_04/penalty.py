@@ -6,7 +6,7 @@ import torch
 
 from utils.checks.compare import close, compare
 from utils.checks.exercise import Case, Exercise, Seen
-from utils.checks.lesson_04.common import LESSON, no_tensor, numbers
+from utils.checks.lesson_04.common import LESSON, by_differences, left_alone, no_tensor, numbers
 from utils.checks.observers import arguments
 from utils.checks.verdict import RIGHT, Verdict, not_yet, right
 
@@ -40,7 +40,9 @@ def _judge(case: Case, seen: Seen) -> Verdict:
     model, x = arguments(case)
     jacobian = torch.func.jacrev(model)(x)
     want, summed = jacobian.square().sum(), jacobian.sum(0)
-    verdict = no_tensor(seen, "jacobian_penalty") or compare(
+    what = "What you return"
+    problem = no_tensor(seen, "jacobian_penalty") or by_differences(seen, want.detach(), what)
+    verdict = problem or compare(
         seen["result"],
         want.detach(),
         "What `jacobian_penalty` returned",
@@ -80,6 +82,12 @@ def _judge(case: Case, seen: Seen) -> Verdict:
     grads = torch.autograd.grad(want, params, allow_unused=True, materialize_grads=True)
     rows = torch.autograd.grad(model(x).sum(), params)
     state = seen["args"][0]["state"]
+    if all(state[name]["grad"] is None or not state[name]["grad"].any() for name in names):
+        return not_yet(
+            "new_leaf",
+            "The number is right and requires grad, but its backward brings the model nothing: J "
+            "was cut off, and what came after is a new start. Which call cuts?",
+        )
     for name, grad, row in zip(names, grads, rows, strict=True):
         got = state[name]["grad"]
         got = torch.zeros_like(grad) if got is None else got
@@ -96,7 +104,9 @@ def _judge(case: Case, seen: Seen) -> Verdict:
                 f"The number is right, but its backward brings the model's `{name}` another "
                 "gradient than ‖J‖² has. Which part of J's way is not recorded?",
             )
-    return right("A penalty with a graph: training can flatten the model.")
+    return left_alone(case, seen) or right(
+        "A penalty with a graph: training can flatten the model."
+    )
 
 
 PENALTY = Exercise(
