@@ -87,6 +87,48 @@ def parameters_frozen(model, x):
     return jacrev(lambda p: functional_call(model, p, (x,)))(params)
 
 
+def parameters_in_eval(model, x):
+    model.eval()
+    return parameters_forward(model, x)
+
+
+def parameters_unfrozen(model, x):
+    model.requires_grad_(True)
+    return parameters_forward(model, x)
+
+
+def parameters_unfrozen_only(model, x):
+    found = parameters_forward(model, x)
+    return {name: found[name] for name, p in model.named_parameters() if p.requires_grad}
+
+
+def parameters_of_the_state(model, x):
+    return jacrev(lambda p: functional_call(model, p, (x,)))(model.state_dict())
+
+
+def parameters_by_differences(model, x):
+    params, found = weights(model), {}
+    with torch.no_grad():
+        for name, p in params.items():
+            J = torch.zeros(len(model(x)), p.numel(), dtype=p.dtype)
+            for i in range(p.numel()):
+                step = torch.zeros(p.numel(), dtype=p.dtype)
+                step[i] = 1e-6
+                moved = {**params, name: p + step.view_as(p)}
+                J[:, i] = (functional_call(model, moved, (x,)) - model(x)) / 1e-6
+            found[name] = J.view(-1, *p.shape)
+    return found
+
+
+def parameters_of_watched_copies(model, x):
+    copies = {name: p.requires_grad_() for name, p in weights(model).items()}
+    rows = [
+        torch.autograd.grad(y, list(copies.values()), retain_graph=True)
+        for y in functional_call(model, copies, (x,))
+    ]
+    return dict(zip(copies, map(torch.stack, zip(*rows, strict=True)), strict=True))
+
+
 def parameters_forward(model, x):
     return jacfwd(lambda p: functional_call(model, p, x))(dict(model.named_parameters()))
 
@@ -226,6 +268,24 @@ def samples_vector_loss(model, loss, X, T):
     return vmap(grad(one), in_dims=(None, 0, 0))(weights(model), X, T)
 
 
+def samples_of_all_targets(model, loss, X, T):
+    def one(params, x, t):
+        return loss(functional_call(model, params, (x,)), t)
+
+    return vmap(grad(one), in_dims=(None, 0, None))(weights(model), X, T)
+
+
+def samples_in_eval(model, loss, X, T):
+    model.eval()
+    return samples_by_jacrev(model, loss, X, T)
+
+
+def samples_share(model, loss, X, T):
+    """The batch's gradient, shared out among the samples."""
+    gradient = grad(lambda p: loss(functional_call(model, p, (X,)), T))(weights(model))
+    return {name: (g / len(X)).expand(len(X), *g.shape) for name, g in gradient.items()}
+
+
 def samples_mean(model, loss, X, T):
     def total(params, sample):
         each = vmap(loss)(functional_call(model, params, (X,)), T)
@@ -267,18 +327,24 @@ WRONG = {
         "filled_grads": parameters_by_backward,
         "accumulated_rows": parameters_accumulated,
         "not_a_dict": [parameters_by_input, parameters_as_tuple],
-        "names_missing": parameters_weights_only,
+        "names_missing": [parameters_weights_only, parameters_unfrozen_only],
         "outputs_last": parameters_outputs_last,
         "one_output_only": parameters_first_output,
         "no_graph": parameters_backward_detached,
         "none": parameters_read_grad,
-        "changed_module": parameters_frozen,
+        "changed_module": [parameters_frozen, parameters_unfrozen],
+        "training_flags_changed": parameters_in_eval,
+        "too_many_names": parameters_of_the_state,
+        "input_not_tracked": [parameters_by_rows, parameters_batched],
+        "finite_differences": parameters_by_differences,
     },
     "sample_gradients": {
-        "batch_gradient": [samples_one_batch, samples_expanded, samples_backward],
+        "batch_gradient": [samples_share, samples_one_batch, samples_expanded, samples_backward],
         "one_by_one": samples_loop,
         "accumulated": samples_accumulated,
         "filled_grads": samples_fill_grads,
+        "shared_target": samples_of_all_targets,
+        "training_flags_changed": samples_in_eval,
         "mapped_sizes_differ": samples_without_in_dims,
         "not_a_dict": samples_of_input,
         "none": samples_read_grad,
@@ -294,8 +360,7 @@ WRONG = {
 RIGHT = {
     "parameter_jacobian": [
         parameters_forward,
-        parameters_by_rows,
-        parameters_batched,
+        parameters_of_watched_copies,
         parameters_by_functional,
     ],
     "sample_gradients": [samples_by_jacrev, samples_by_eye, samples_as_batches_of_one],

@@ -7,7 +7,7 @@ import torch
 from utils.checks.compare import close, compare
 from utils.checks.exercise import Case, Exercise, Seen
 from utils.checks.facts import facts
-from utils.checks.lesson_04.common import LESSON, numbers
+from utils.checks.lesson_04.common import LESSON, by_differences, module_left_alone, numbers
 from utils.checks.observers import arguments
 from utils.checks.verdict import RIGHT, Verdict, not_yet, right
 
@@ -20,7 +20,10 @@ generator = torch.Generator().manual_seed(seed)
 for parameter in model.parameters():
     torch.nn.init.uniform_(parameter, -0.8, 0.8, generator=generator)
 model[2].bias.grad = torch.full_like(model[2].bias, 0.25)
+model[1].eval()  # a part with a mode of its own
+model.register_buffer("runs", torch.zeros(2).double())
 """
+FROZEN = "model[0].weight.requires_grad_(False)\n"
 LOSS = """
 def loss(prediction, target):
     return (prediction - target).square().mean()
@@ -60,8 +63,15 @@ def _judge_dict(seen: Seen, model: torch.nn.Module, answer: str) -> Verdict | No
     if missing:
         return not_yet(
             "names_missing",
-            f"Your dict has no entry for the parameter `{missing[0]}`. Biases and single numbers "
-            "are parameters too: which method gives all of them with their names?",
+            f"Your dict has no entry for the parameter `{missing[0]}`. Biases, single numbers and "
+            "frozen ones are parameters too: which method gives all of them with their names?",
+        )
+    strangers = sorted(result["items"].keys() - dict(model.named_parameters()).keys())
+    if strangers:
+        return not_yet(
+            "too_many_names",
+            f"Your dict has an entry for `{strangers[0]}`, which is no parameter. A `state_dict` "
+            "lists the buffers as well: which method gives the parameters alone?",
         )
     return None
 
@@ -79,13 +89,7 @@ def _judge_module(seen: Seen, model: torch.nn.Module) -> Verdict | None:
                 "It belongs to whoever trains the model: which calls return gradients instead of "
                 "leaving them there?",
             )
-        if not close(now["value"], was["value"]) or now["requires_grad"] != was["requires_grad"]:
-            return not_yet(
-                "changed_module",
-                f"The numbers are right, but the model's `{name}` is not what it was. What lets a "
-                "module run with other tensors in the place of its parameters?",
-            )
-    return None
+    return module_left_alone(facts(model), seen["args"][0])
 
 
 READ_GRAD = (
@@ -106,12 +110,12 @@ def _cases_jacobian(rng: torch.Generator) -> list[Case]:
             "given": given,
             "built": ["model", "x"],
         }
-        for given in (NETWORK, FORM)
+        for given in (NETWORK, FORM, NETWORK + FROZEN)
     ]
 
 
 def _parameter_jacobian(model: torch.nn.Module, x: torch.Tensor) -> dict[str, torch.Tensor]:
-    names, params = zip(*model.named_parameters(), strict=True)
+    names, params = zip(*model.requires_grad_().named_parameters(), strict=True)
     rows = [torch.autograd.grad(y, params, retain_graph=True) for y in model(x)]
     return dict(zip(names, map(torch.stack, zip(*rows, strict=True)), strict=True))
 
@@ -122,9 +126,11 @@ def _judge_jacobian(case: Case, seen: Seen) -> Verdict:
     if problem:
         return problem
     params = dict(model.named_parameters())
-    for name, want in _parameter_jacobian(model, x).items():
-        verdict = compare(
-            seen["result"]["items"][name],
+    wanted = _parameter_jacobian(model, x)
+    for name, want in wanted.items():
+        item = seen["result"]["items"][name]
+        verdict = by_differences({"result": item}, want, f'Your entry for "{name}"') or compare(
+            item,
             want,
             f'Your entry for "{name}"',
             simulated={
@@ -153,7 +159,9 @@ def _judge_jacobian(case: Case, seen: Seen) -> Verdict:
         )
         if verdict.outcome != RIGHT:
             return verdict
-    return _judge_module(seen, model) or right("A J for each parameter; the module saw nothing.")
+    return _judge_module(seen, arguments(case)[0]) or right(
+        "A J for each parameter; the module saw nothing."
+    )
 
 
 PARAMETER_JACOBIAN = Exercise(
@@ -198,6 +206,13 @@ def _cases_samples(rng: torch.Generator) -> list[Case]:
     ]
 
 
+def _against_all_targets(model, loss, X, T) -> dict[str, torch.Tensor]:  # type: ignore[no-untyped-def]
+    """The gradients if each sample met the targets of all."""
+    names, params = zip(*model.named_parameters(), strict=True)
+    each = [torch.autograd.grad(loss(model(x), T), params) for x in X]
+    return dict(zip(names, map(torch.stack, zip(*each, strict=True)), strict=True))
+
+
 def _judge_samples(case: Case, seen: Seen) -> Verdict:
     model, loss, X, T = arguments(case)
     problem = _judge_dict(seen, model, "sample_gradients")
@@ -205,6 +220,7 @@ def _judge_samples(case: Case, seen: Seen) -> Verdict:
         return problem
     names, params = zip(*model.named_parameters(), strict=True)
     each = [torch.autograd.grad(loss(model(x), t), params) for x, t in zip(X, T, strict=True)]
+    crossed = _against_all_targets(model, loss, X, T)
     for name, parameter, parts in zip(names, params, zip(*each, strict=True), strict=True):
         want = torch.stack(parts)
         total, old = want.sum(0), _old_grad(parameter)
@@ -215,12 +231,13 @@ def _judge_samples(case: Case, seen: Seen) -> Verdict:
             simulated={
                 "batch_gradient": [
                     part.expand(shape)
-                    for part in (total, want.mean(0))
+                    for part in (total, want.mean(0), want.mean(0) / len(X))
                     for shape in (want.shape, total.shape)
                 ],
                 "accumulated": [want.cumsum(0), want.cumsum(0) + old],
                 "mean_for_sum": want / len(X),
                 "read_grad": old,
+                "shared_target": crossed[name],
                 "cut_inside": torch.zeros_like(want),
             },
             says={
@@ -230,6 +247,8 @@ def _judge_samples(case: Case, seen: Seen) -> Verdict:
                 "batch_gradient": "{what} is the gradient of the whole batch: the samples were "
                 "added up on the way, and nothing takes them apart again. What would be a function "
                 "of the parameters and of one sample?",
+                "shared_target": "{what} has every sample's prediction compared with all targets. "
+                "`in_dims` says what is taken apart: what belongs to one sample besides its x?",
                 "accumulated": "{what} grows from sample to sample: each holds those before it "
                 "too. What was still in `.grad` when the next backward came?",
                 "mean_for_sum": "{what} is smaller by the number of samples: was a mean over the "
