@@ -59,6 +59,12 @@ class WithNumpy(Smooth):
         return torch.from_numpy(g.detach().numpy() * np.tanh(ctx.saved_tensors[0].detach().numpy()))
 
 
+class NumpyRefuses(Smooth):
+    @staticmethod
+    def backward(ctx, g):
+        return g * torch.from_numpy(np.tanh(ctx.saved_tensors[0].numpy()))
+
+
 class UnderNoGrad(Smooth):
     @staticmethod
     @torch.no_grad()
@@ -240,6 +246,7 @@ WRONG = {
     "twice_differentiable": {
         "second_cut": [SlopeSaved, SlopeOnCtx, Detached, ThroughData, WithNumpy, UnderNoGrad],
         "once_differentiable": Once,
+        "numpy_on_tracked": NumpyRefuses,
         "forgot_upstream": NoUpstream,
         "value_for_slope": TimesValue,
         "slope_of_tanh": SecondForFirst,
@@ -254,8 +261,10 @@ WRONG = {
         "wrong_power": NotSquared,
         "forgot_upstream": SlopeAlone,
         "second_wrong": HalfSeen,
-        "numpy_on_tracked": NumpyOnTracked,
         "tensor_on_ctx": TensorOnCtx,
     },
 }
-RIGHT = {"twice_differentiable": [Smooth, Quotient], "numpy_inside": [Root, OutputSaved]}
+RIGHT = {
+    "twice_differentiable": [Smooth, Quotient],
+    "numpy_inside": [Root, OutputSaved, NumpyOnTracked],
+}

@@ -19,8 +19,9 @@ v.requires_grad_()  # a backward that lost its way to x is told from one without
 raised, second = "", None
 if note["custom"]:
     z = x.detach().clone().requires_grad_()
-    first, = torch.autograd.grad(answer.apply(z), z, v, create_graph=True, allow_unused=True)
+    z_out = answer.apply(z)
     try:
+        first, = torch.autograd.grad(z_out, z, v, create_graph=True, allow_unused=True)
         if first is not None and first.requires_grad:
             first.backward(w)
             second = z.grad
@@ -86,6 +87,12 @@ def _judge_log_cosh(case: Case, seen: Seen) -> Verdict:
             "The first derivative is right, and `once_differentiable` forbids the second. This "
             "backward can do without it: which operations is it made of?",
         )
+    if "numpy()" in seen["raised"]:
+        return not_yet(
+            "numpy_on_tracked",
+            "The first derivative is right, and the second stops with an error: backward leaves "
+            "torch for NumPy, which refuses what is recorded. Which torch functions do the same?",
+        )
     if seen["second"].get("value") is None:
         return not_yet(
             "second_cut",
@@ -145,6 +152,14 @@ def _judge_cbrt(case: Case, seen: Seen) -> Verdict:
         return stopped
     if seen["raised"] == "once_differentiable":
         return right("NumPy did the work, and whoever asks for a second derivative is told.")
+    if seen["raised"]:
+        return right(
+            "Whoever asks for a second derivative is stopped, since `create_graph=True` records "
+            "backward, and NumPy refuses what is recorded. The words speak of NumPy: "
+            "`once_differentiable` would say plainly that there is no second derivative."
+            if "numpy()" in seen["raised"]
+            else "Whoever asks for a second derivative is stopped with an error."
+        )
     second = seen["second"].get("value")
     if second is None:
         return not_yet(
