@@ -102,6 +102,17 @@ def gives_the_error(f, x):
     return None
 
 
+def never_enabled_again(f, x):
+    torch._C._autograd._saved_tensors_hooks_disable("this function packs")
+    try:
+        f(x)
+    except RuntimeError as error:
+        if "this function packs" not in str(error):
+            raise
+        return True
+    return False
+
+
 def right_one(f, x):
     words = "this function packs"
     try:
@@ -138,6 +149,7 @@ WRONG = {
     "does_it_pack": {
         "swallowed_error": catches_all,
         "inverted": other_way_round,
+        "stays_off": never_enabled_again,
         "overlooked": looks_at_the_graph,
         "false_alarm": always,
         "not_a_bool": gives_the_error,

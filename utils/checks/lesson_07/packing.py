@@ -158,9 +158,12 @@ def fails(t):
     raise RuntimeError("own error")
 """
 KINDS_PROGRAM = """\
-said = {g.__name__: answer(g, x) for g in (keeps, casts, lends, forgets)}
-complaint = attempt(lambda: answer(fails, x))
-stays = attempt(lambda: casts(x))
+try:
+    said = {g.__name__: answer(g, x) for g in (keeps, casts, lends, forgets)}
+    complaint = attempt(lambda: answer(fails, x))
+    stays = attempt(lambda: casts(x))
+finally:  # an answer that leaves the hooks disabled spoils nothing but itself
+    torch._C._autograd._saved_tensors_hooks_enable()
 words = {name: value if isinstance(value, bool) else None for name, value in said.items()}
 """
 
