@@ -72,36 +72,36 @@ h.register_hook(lambda g: g * 10)
 h.sum().backward()
 seen = h.grad.item()""",
     10: """\
-layer.register_full_backward_hook(lambda m, at_in, at_out: seen.append("called"))
+layer.register_full_backward_hook(lambda m, sent, came: seen.append("called"))
 layer(x)""",
     11: """\
-layer.register_full_backward_hook(lambda m, at_in, at_out: seen.append(at_out[0].item()))
+layer.register_full_backward_hook(lambda m, sent, came: seen.append(came[0].item()))
 layer(x).backward()  # the output is 3, the weight is 3""",
     12: """\
 layer.register_full_backward_hook(
-    lambda m, at_in, at_out: seen.append(m.weight.grad is None))
+    lambda m, sent, came: seen.append(m.weight.grad is None))
 layer(torch.ones(1)).backward()""",
     13: """\
-layer.register_full_backward_hook(lambda m, at_in, at_out: (None,))
+layer.register_full_backward_hook(lambda m, sent, came: (None,))
 layer(x).backward()
 seen = x.grad""",
     14: """\
-layer.register_full_backward_hook(lambda m, at_in, at_out: (at_out[0] * 2,))
+layer.register_full_backward_hook(lambda m, sent, came: (came[0] * 2,))
 layer(torch.ones(1)).backward()""",
     15: """\
-layer.register_full_backward_hook(lambda m, at_in, at_out: None)
+layer.register_full_backward_hook(lambda m, sent, came: None)
 torch.nn.ReLU(inplace=True)(layer(x))""",
     16: """\
 module = InADict()
-module.register_full_backward_hook(lambda m, at_in, at_out: seen.append("called"))
+module.register_full_backward_hook(lambda m, sent, came: seen.append("called"))
 module(x)["out"].backward()""",
     17: """\
 module = Twin()
-module.register_backward_hook(lambda m, at_in, at_out: seen.append(at_in[0].item()))
+module.register_backward_hook(lambda m, sent, came: seen.append(sent[0].item()))
 module(x).backward()""",
     18: """\
-layer.register_backward_hook(lambda m, at_in, at_out: None)
-layer.register_full_backward_hook(lambda m, at_in, at_out: None)""",
+layer.register_backward_hook(lambda m, sent, came: None)
+layer.register_full_backward_hook(lambda m, sent, came: None)""",
 }
 RAISES = "raises"
 
