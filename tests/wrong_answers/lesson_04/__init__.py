@@ -7,9 +7,10 @@ from tests.wrong_answers.lesson_04 import (
     matrices,
     modules,
     products,
+    samples,
     singular,
 )
 
-PARTS = (products, matrices, batches, hessian, modules, dot_test, singular)
+PARTS = (products, matrices, batches, hessian, modules, samples, dot_test, singular)
 WRONG = {id: answers for part in PARTS for id, answers in part.WRONG.items()}
 RIGHT = {id: answers for part in PARTS for id, answers in part.RIGHT.items()}

@@ -178,7 +178,7 @@ def _judge_laplacian(case: Case, seen: Seen) -> Verdict:
     if verdict.outcome != RIGHT:
         return verdict
     return left_alone(case, seen) or right(
-        "How far f at each point is from the mean around it: the diagonal of H, and nothing else."
+        "The trace of H at each point: how f bends on the whole, with no mixed derivative in it."
     )
 
 
