@@ -174,8 +174,17 @@ def made_a_leaf(x):
     return x.round().detach().requires_grad_()
 
 
+def switched_off_for_good(net, state, reward, next_state, gamma):
+    value = net(state)
+    torch.set_grad_enabled(False)
+    target = reward + gamma * net(next_state)
+    with torch.enable_grad():
+        return (target - value).square().mean()
+
+
 WRONG = {
     "td_loss": {
+        "mode_left_switched": switched_off_for_good,
         "target_not_detached": [nothing_detached, returned_from_no_grad],
         "detached_the_value": value_detached,
         "detached": [both_detached, all_under_no_grad],

@@ -24,7 +24,7 @@ for parameter in net.parameters():
 """
 TD_PROGRAM = """\
 result = answer(net, state, reward, next_state, gamma)
-is_tensor = isinstance(result, torch.Tensor)
+is_tensor, mode_left = isinstance(result, torch.Tensor), torch.is_grad_enabled()
 problem = attempt(lambda: result.backward()) if is_tensor else ""
 """
 
@@ -41,7 +41,7 @@ def _cases_td(rng: torch.Generator) -> list[Case]:
             },
             "given": NET,
             "program": TD_PROGRAM,
-            "report": ["problem"],
+            "report": ["problem", "mode_left"],
             "facts": ["result", "net"],
         }
         for n, d, gamma in ((5, 3, 0.9), (4, 2, 0.7))
@@ -118,6 +118,12 @@ def _judge_td(case: Case, seen: Seen) -> Verdict:
     )
     if verdict.outcome != RIGHT:
         return verdict
+    if not seen["mode_left"]:
+        return not_yet(
+            "mode_left_switched",
+            "The gradient is right, but recording is off since you left, in the whole program. "
+            "Which form of the switch ends by itself?",
+        )
     return right("The value moves towards its target, and the target stands still.")
 
 
