@@ -108,11 +108,6 @@ def number_for_tensor_2():
     leaf().sum().item().backward()
 
 
-def tuple_for_tensor():
-    w = leaf()
-    torch.autograd.grad(w.sum(), w).clone()
-
-
 def too_many_parts():
     _a, _b = torch.ones(5).split(2)
 

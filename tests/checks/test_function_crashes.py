@@ -162,6 +162,10 @@ def push(function: type[Function]) -> None:
     torch.func.jvp(function.apply, (torch.ones(2), torch.ones(2)), (torch.ones(2), torch.ones(2)))
 
 
+def gradient_of(w: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    return torch.autograd.grad(w.sum(), w)
+
+
 X = torch.ones(2, dtype=torch.float64)
 RAISING = {
     "no_apply": [lambda: len.apply(leaf())],
@@ -180,6 +184,7 @@ RAISING = {
     "saved_for_backward_typo": [lambda: back(Typo)],
     "saved_not_unpacked": [
         *(lambda: back(TupleRepeated), lambda: back(TupleAsTensor), lambda: back(TupleGiven)),
+        lambda: gradient_of(leaf()).clone(),
     ],
     "not_saved_for_forward": [lambda: push(OnlyForBackward), lambda: push(TakenByIndex)],
     "number_of_gradients": [lambda: back(OneGradient)],

@@ -121,8 +121,9 @@ FUNCTION_CRASHES: tuple[tuple[str, str, str], ...] = (
     (
         "saved_not_unpacked",
         "'tuple' object has no attribute",
-        "A tuple stands where you want a tensor. `ctx.saved_tensors`, for example, is a tuple even "
-        "if you saved one tensor only: how do you take it out?",
+        "A tuple stands where one thing was expected. `ctx.saved_tensors` is a tuple even if you "
+        "saved one tensor only, `torch.autograd.grad` returns one, and each entry of "
+        "`next_functions` is one. Which part of it do you want?",
     ),
     (
         "saved_not_unpacked",

@@ -136,12 +136,6 @@ CRASHES: tuple[tuple[str, str, str], ...] = (
         "Where did it come from: a start value, or an `.item()` that came too early?",
     ),
     (
-        "tuple_for_tensor",
-        "'tuple' object has no attribute",
-        "A tuple stands where one thing was expected: `torch.autograd.grad` returns one, and each "
-        "entry of `next_functions` is one. Which part of it do you want?",
-    ),
-    (
         "too_many_parts",
         "too many values to unpack",
         "There are more parts than names for them. If they come from `split`: a number is the size "
