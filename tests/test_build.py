@@ -175,3 +175,30 @@ def test_tracebacks_lose_the_folders_of_this_machine() -> None:
     assert notebooks.without_paths(said) == "\x1b[32msite-packages/torch/_tensor.py:648\x1b[0m"
     ours = f"File {Path(notebooks.__file__)}:12, in read"
     assert notebooks.without_paths(ours) == "File utils/notebooks.py:12, in read"
+
+
+def test_a_picture_of_times_stays_for_as_long_as_its_program(tmp_path: Path) -> None:
+    root = samples.course(tmp_path)
+    path = root / LESSON
+    draw = (
+        "import base64\nimport os\n\n"
+        "noise = base64.b64encode(os.urandom(8)).decode()\n"
+        "display({'image/png': noise, 'text/plain': 'times'}, raw=True)"
+    )
+
+    def built_with(source: str) -> bytes:
+        lesson = notebooks.read(path)
+        cell = next((cell for cell in lesson.cells if cell.id == "picture"), None)
+        if cell is None:
+            cell = samples.code("", "picture", tags=["measured"])
+            lesson.cells.append(cell)
+        cell.source = source
+        samples.write(path, lesson)
+        assert build([LESSON.stem], root=root) == 0
+        return path.read_bytes()
+
+    first = built_with(draw)
+    assert built_with(draw) == first
+    changed = built_with(draw + "\n")
+    assert changed == first, "a line's end is no change"
+    assert built_with(draw.replace("(8)", "(9)")) != first
