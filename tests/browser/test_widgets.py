@@ -79,7 +79,17 @@ def test_the_picture_stays_in_place_from_step_to_step(opened: NotebookPage):
     assert len({(place["width"], place["height"]) for place in boxes}) == 1
 
 
-def test_the_node_whose_turn_it_is_stays_in_view(opened: NotebookPage):
+# The heading follows when the browser has told of the scrolling: a frame later.
+HEADING_SHOWN = """async picture => {
+  for (let frame = 0; frame < 3; frame++) await new Promise(requestAnimationFrame);
+  const [outer, heading] = [picture, picture.querySelector('svg > text')]
+    .map(one => one.getBoundingClientRect());
+  return picture.scrollWidth > picture.clientWidth
+    && outer.left <= heading.left && heading.right <= outer.right;
+}"""
+
+
+def test_the_node_whose_turn_it_is_stays_in_view_and_so_does_the_heading(opened: NotebookPage):
     card = opened.cards()[CARDS.index("stepper")]
     slider, view = card.get_by_role("slider"), card.locator(".course-picture")
     opened.page.set_viewport_size({"width": 900, "height": 1000})
@@ -90,6 +100,7 @@ def test_the_node_whose_turn_it_is_stays_in_view(opened: NotebookPage):
         outer, inner = box(view), box(view.get_by_text("now"))
         assert outer["x"] <= inner["x"]
         assert inner["x"] + inner["width"] <= outer["x"] + outer["width"]
+        assert view.evaluate(HEADING_SHOWN), "the heading was left behind"
     opened.page.set_viewport_size({"width": 1280, "height": 1000})
 
 

@@ -93,9 +93,17 @@ _RULES = f"""
 #   what they choose. The group borrows the visible label, too.
 # * A notebook takes arrow keys for itself, to fold headings, unless it is told to leave them.
 # * A wide picture has a scroll box of its own; it follows the node whose turn it is,
-#   or shows the root at first; then it stays where the reader puts it.
+#   or shows the root at first; then it stays where the reader puts it. Its heading comes along.
 _SCRIPT = f"""
 const card = this.closest('.{CARD}');
+const carryHeading = picture => {{
+  const svg = picture.querySelector('svg');
+  const scale = svg ? svg.viewBox.baseVal.width / svg.getBoundingClientRect().width : 1;
+  let line = svg?.querySelector(':scope > rect')?.nextElementSibling;
+  for (; line?.matches('text[text-anchor=start]'); line = line.nextElementSibling) {{
+    line.setAttribute('transform', `translate(${{picture.scrollLeft * scale}})`);
+  }}
+}};
 const arrange = () => {{
   for (const handle of card.querySelectorAll('[role=slider]:not([aria-label])')) {{
     const label = handle.closest('.widget-slider').querySelector('label');
@@ -122,6 +130,8 @@ const arrange = () => {{
   picture.tabIndex = overflows ? 0 : -1;  // who scrolls with the keyboard has to come in
   picture.role = overflows ? 'group' : null;
   picture.ariaLabel = overflows ? 'Picture, larger than its box' : null;
+  picture.onscroll = () => carryHeading(picture);
+  carryHeading(picture);
   const words = [...picture.querySelectorAll('text')];
   const spot = words.find(word => word.textContent.startsWith('now'))
     || words.find(word => word.textContent.includes('starts with'))
