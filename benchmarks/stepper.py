@@ -9,14 +9,11 @@ from __future__ import annotations
 import shutil
 import statistics
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import nbformat
-from jupyter_client import BlockingKernelClient
-from jupyter_client.manager import start_new_kernel
 from nbformat.v4 import new_code_cell, new_notebook
 from playwright.sync_api import Page, sync_playwright
 
@@ -24,6 +21,7 @@ from tests.browser.conftest import CHROMIUM, QUIET
 from tests.browser.jupyter import serve
 from tests.browser.page import NotebookPage
 
+from .kernel import Kernel
 from .measure import Row
 
 MOVES = 15
@@ -107,50 +105,22 @@ def rows() -> list[Row]:
 
 def in_the_kernel() -> list[float]:
     """Median milliseconds of a move: ours, `interact` with the graph, `interact` with a line."""
-    manager, client = start_new_kernel()
-    try:
-        _run(client, NET)
-        _run(client, STEPPER)
-        medians = [_moves(client)]
-        _run(client, PLOTS)
+    with Kernel() as kernel:
+        kernel.run(NET)
+        kernel.run(STEPPER)
+        medians = [median_move(kernel)]
+        kernel.run(PLOTS)
         for what in ("graph", "line"):
-            _run(client, INTERACT.format(what=what))
-            medians.append(_moves(client))
+            kernel.run(INTERACT.format(what=what))
+            medians.append(median_move(kernel))
         return medians
-    finally:
-        client.stop_channels()
-        manager.shutdown_kernel(now=True)
 
 
-def _run(client: BlockingKernelClient, code: str) -> None:
-    reply = client.execute_interactive(code, timeout=120, output_hook=lambda message: None)
-    if reply["content"]["status"] != "ok":
-        raise RuntimeError("\n".join(reply["content"]["traceback"]))
-
-
-def _moves(client: BlockingKernelClient) -> float:
+def median_move(kernel: Kernel) -> float:
     """The median move of the kernel's `slider`, in milliseconds."""
-    reply = client.execute_interactive(
-        "", user_expressions={"id": "slider.model_id"}, output_hook=lambda message: None
-    )
-    model = reply["content"]["user_expressions"]["id"]["data"]["text/plain"].strip("'")
-    times = []
-    for k in range(1, MOVES + 2):
-        state = {"method": "update", "state": {"value": k}, "buffer_paths": []}
-        message = client.session.msg("comm_msg", {"comm_id": model, "data": state})
-        start = time.perf_counter()
-        client.shell_channel.send(message)
-        _wait_until_idle(client, message["header"]["msg_id"])
-        times.append(1000 * (time.perf_counter() - start))
+    model = kernel.model("slider")
+    times = [kernel.move(model, value=k) for k in range(1, MOVES + 2)]
     return statistics.median(times[1:])
-
-
-def _wait_until_idle(client: BlockingKernelClient, request: str) -> None:
-    while True:
-        reply = client.get_iopub_msg(timeout=60)
-        mine = reply["parent_header"].get("msg_id") == request
-        if mine and reply["content"].get("execution_state") == "idle":
-            return
 
 
 def to_paint() -> list[float]:

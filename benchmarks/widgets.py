@@ -6,10 +6,9 @@ picture of it, and everything sent to the browser.
 
 from __future__ import annotations
 
-from jupyter_client.manager import start_new_kernel
-
+from .kernel import Kernel
 from .measure import Row
-from .stepper import _moves, _run
+from .stepper import median_move
 
 MOST = 20  # milliseconds
 
@@ -35,13 +34,9 @@ CELLS = {
 
 def rows() -> list[Row]:
     """The rows of the table, a widget each."""
-    manager, client = start_new_kernel()
-    try:
+    with Kernel() as kernel:
         found = []
         for what, cell in CELLS.items():
-            _run(client, cell)
-            found.append(Row(f"{what}: a move in the kernel", _moves(client), most=MOST))
+            kernel.run(cell)
+            found.append(Row(f"{what}: a move in the kernel", median_move(kernel), most=MOST))
         return found
-    finally:
-        client.stop_channels()
-        manager.shutdown_kernel(now=True)
